@@ -1,0 +1,1 @@
+"""Where a result goes: a branch or a patch."""

@@ -1,0 +1,1 @@
+"""Durable jobs: the only place that knows DBOS."""

@@ -1,0 +1,1 @@
+"""Model traffic: wires, meter, credential swap, rehearsal. The wire is the witness."""

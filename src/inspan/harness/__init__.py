@@ -1,0 +1,1 @@
+"""Who works: the adapter contract, the registry, and one place per program."""

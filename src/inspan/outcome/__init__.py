@@ -1,0 +1,1 @@
+"""The outcome algebra: facets, verdict, reasons, required action. Pure."""

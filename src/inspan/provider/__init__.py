@@ -1,0 +1,1 @@
+"""Where models live: endpoints and credentials named by environment variable."""

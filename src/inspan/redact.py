@@ -1,0 +1,1 @@
+"""Secrets out of anything before it is written. Pure."""

@@ -1,0 +1,1 @@
+"""Which backend, and what a failure means: names, the one failure table. Pure."""

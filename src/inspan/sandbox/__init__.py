@@ -1,0 +1,1 @@
+"""Operating-system confinement of a process tree: launcher, bubblewrap, tools table, limits, probes."""

@@ -1,0 +1,1 @@
+"""Shipped fakes: scripted harnesses, fake clock; each passes the conformance suite of the real part."""

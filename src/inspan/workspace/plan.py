@@ -1,0 +1,50 @@
+"""The mount plan: what of the host stands where inside, as data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class Bind(msgspec.Struct, frozen=True, kw_only=True):
+    """One host path shown inside at ``target``. ``optional`` binds are left out when the source does not exist."""
+
+    source: str
+    target: str
+    writable: bool = False
+    optional: bool = False
+
+
+class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """How a workspace is put together. All host paths are absolute; paths ending in ``inside`` are inside the sandbox.
+
+    Attributes:
+        kind: ``overlay`` (lowers + upper + work are stacked and mounted at ``root_inside``) or ``clone``
+            (``directory`` is a complete writable tree, bound at ``root_inside`` or used in place at level ``none``).
+        root_inside: absolute path of the workspace inside; the user's checkout path where that is possible.
+        lowers: read-only layers, topmost first; nothing an agent wrote is ever among them.
+        upper, work: the writable layer and overlayfs' work directory; None for a clone.
+        directory: the clone's tree; for an overlay, the empty directory used as mount point.
+        binds: further binds, in order: object stores, shared dependency directories.
+        masks: paths inside that are hidden by an empty file or directory (``.env``, settings that would be discovered).
+        read_only: the workspace is mounted read-only (a read-only job).
+        home: host directory bound writable as HOME.
+        upper_tmpfs_bytes: put upper and work on a tmpfs of this size made by the launcher instead (state on a file
+            system that cannot hold an upper); None otherwise.
+        uid, gid: owner of the writable leaves and the identity inside.
+    """
+
+    kind: Literal["overlay", "clone"]
+    root_inside: str
+    directory: str
+    home: str
+    lowers: tuple[str, ...] = ()
+    upper: str | None = None
+    work: str | None = None
+    binds: tuple[Bind, ...] = ()
+    masks: tuple[str, ...] = ()
+    read_only: bool = False
+    upper_tmpfs_bytes: int | None = None
+    uid: int
+    gid: int
