@@ -3,7 +3,7 @@ set -eu
 cd "$(dirname "$0")/.."
 ROOT=$PWD
 VENV=$ROOT/.venv
-export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
+export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 die() { printf '%s\n' "$@" >&2; exit 2; }
 
