@@ -33,7 +33,7 @@ def _repository(root: Path) -> Path:
 
 
 def _job_ms(repo: Path, env: dict[str, str]) -> float:
-    """One ``inspan run``; it is rejected as ``no_activity``, which is the right verdict for a harness that does nothing."""
+    """One ``inspan run``; rejected as ``no_activity``, the right verdict for a harness that does nothing."""
     argv = [sys.executable, "-m", "inspan.interfaces.cli", "run", "nothing", "--repo", str(repo)]
     argv += ["--backend", "noop@rehearsal/none", "--rehearse", "text-only", "--json"]
     start = time.perf_counter()
@@ -45,7 +45,7 @@ def _job_ms(repo: Path, env: dict[str, str]) -> float:
 
 
 def measure() -> dict[str, object]:
-    """``noop_ms_cold`` (fresh state) and ``noop_ms_warm`` (the base is there), beside ``import dbos`` and a worktree."""
+    """``noop_ms_cold`` (fresh state) and ``noop_ms_warm`` (the base exists), beside ``import dbos`` and a worktree."""
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
         repo = _repository(root)
