@@ -1,0 +1,259 @@
+"""Configuration: the repository's ``inspan.toml``, the user's ``config.toml``, ``INSPAN_*``; later wins.
+
+The user's file is trusted. The repository's file is not: it may say how the work is checked and set up, and nothing
+that chooses programs, providers, credentials, confinement or what is shared. Every effective value knows where it
+came from.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from inspan.errors import InvalidSpec, UnknownName
+from inspan.spec import tables
+from inspan.spec.decode import convert, refuse_unknown
+from inspan.spec.globs import Globs
+from inspan.spec.job import LEVELS, Check, Deliver
+from inspan.spec.nearest import suggestion
+from inspan.spec.paths import REPOSITORY_CONFIG, user_config
+from inspan.spec.tables import ProviderTable
+from inspan.spec.validate import seconds, share_path
+
+_LARGEST = 1 << 20
+
+
+class Configuration(msgspec.Struct, frozen=True, kw_only=True):
+    """The effective configuration.
+
+    Attributes:
+        backend: used when a job names none; None without one.
+        sandbox: level used when a job says ``auto``; itself ``auto`` when nobody configured one.
+        allow_none: level ``none`` may be chosen with a real provider.
+        min_sandbox: the weakest level any job may use, None without such a demand.
+        checks, scope, setup, setup_inputs: defaults of a job; ``setup_inputs`` are globs of files whose change makes
+            set-up run again.
+        share: git-ignored directories of the checkout shown read-only. pass_env: names of environment variables let in.
+        timeout, stall: seconds; None when not configured. deliver: None when not configured.
+        harnesses: declared harnesses by name, as plain data with every key present. providers: declared providers.
+        origins: where each key's value comes from, ``default`` included.
+        repository_digest: ``sha256:`` of the repository's file as read, None without one.
+    """
+
+    backend: str | None = None
+    sandbox: str = "auto"
+    allow_none: bool = False
+    min_sandbox: str | None = None
+    checks: tuple[Check, ...] = ()
+    scope: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    setup_inputs: tuple[str, ...] = ()
+    share: tuple[str, ...] = ()
+    pass_env: tuple[str, ...] = ()
+    timeout: float | None = None
+    stall: float | None = None
+    deliver: Deliver | None = None
+    harnesses: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+    providers: dict[str, ProviderTable] = msgspec.field(default_factory=dict)
+    origins: dict[str, str] = msgspec.field(default_factory=dict)
+    repository_digest: str | None = None
+
+    @property
+    def default_backend(self) -> str | None:
+        """The backend of a job that names none."""
+        return self.backend
+
+
+def _text(value: Any, where: str) -> str:
+    return convert(value, str, where)
+
+
+def _flag(value: Any, where: str) -> bool:
+    return convert(value, bool, where)
+
+
+def _level(value: Any, where: str) -> str:
+    name = _text(value, where)
+    if name not in LEVELS:
+        raise UnknownName(f"no sandbox level is called {name!r}", where=where, do=suggestion(name, LEVELS))
+    return name
+
+
+def _seconds(value: Any, where: str) -> float:
+    found = convert(value, float, where)
+    seconds(where, found)
+    return found
+
+
+def _globs(value: Any, where: str) -> tuple[str, ...]:
+    patterns = convert(value, tuple[str, ...], where)
+    try:
+        return Globs(patterns).patterns
+    except InvalidSpec as error:
+        raise InvalidSpec(error.what, where=where, do=error.do) from None
+
+
+def _strings(value: Any, where: str) -> tuple[str, ...]:
+    found = convert(value, tuple[str, ...], where)
+    if any(not s.strip() or "\0" in s for s in found):
+        raise InvalidSpec("an entry is empty or holds a NUL", where=where, do="remove it")
+    return found
+
+
+def _shares(value: Any, where: str) -> tuple[str, ...]:
+    return tuple(share_path(s) for s in convert(value, tuple[str, ...], where))
+
+
+def _deliver(value: Any, where: str) -> str:
+    return convert(value, Deliver, where)  # type: ignore[arg-type]
+
+
+KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
+    "backend": _text,
+    "sandbox": _level,
+    "allow_none": _flag,
+    "min_sandbox": _level,
+    "checks": tables.checks,
+    "scope": _globs,
+    "setup": _strings,
+    "setup_inputs": _globs,
+    "share": _shares,
+    "pass_env": _strings,
+    "timeout": _seconds,
+    "stall": _seconds,
+    "deliver": _deliver,
+    "harnesses": tables.harnesses,
+    "providers": tables.providers,
+}
+"""Every key of the user's ``config.toml``, with what reads it."""
+
+REPOSITORY_KEYS: Final = ("checks", "scope", "setup", "setup_inputs")
+"""The keys the repository's untrusted ``inspan.toml`` may set."""
+
+ENVIRONMENT: Final[dict[str, str]] = {
+    "INSPAN_BACKEND": "backend",
+    "INSPAN_SANDBOX": "sandbox",
+    "INSPAN_ALLOW_NONE": "allow_none",
+    "INSPAN_MIN_SANDBOX": "min_sandbox",
+    "INSPAN_TIMEOUT": "timeout",
+    "INSPAN_STALL": "stall",
+    "INSPAN_DELIVER": "deliver",
+}
+"""Environment variables that set a key."""
+
+OTHER_VARIABLES: Final = ("INSPAN_HOME", "INSPAN_CONFIG", "INSPAN_REPORT")
+"""Variables with a meaning of their own: the state directory, the user's file, the agent's report."""
+
+_TESTS = "INSPAN_TEST_"
+
+
+def load(repo_toplevel: str | None, *, environ: Mapping[str, str] | None = None) -> Configuration:
+    """Read and merge every source. Nothing is created; files that do not exist count as empty.
+
+    Raises:
+        InvalidSpec: for an unreadable or malformed file, an unknown key (names the nearest), a bad value, or a key the
+            repository's file may not set.
+        UnknownName: for an unknown sandbox level.
+    """
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(KEYS, "default")
+    digest = None
+    user = user_config()
+    if repo_toplevel is not None:
+        path = Path(repo_toplevel) / REPOSITORY_CONFIG
+        data = _read(path, follow=False)
+        if data is not None:
+            digest = "sha256:" + hashlib.sha256(data).hexdigest()
+            document = _toml(data, path)
+            _refuse_untrusted(document, path, user)
+            _merge(document, str(path), values, origins)
+    data = _read(user, follow=True)
+    if data is not None:
+        document = _toml(data, user)
+        refuse_unknown(document, KEYS, str(user))
+        _merge(document, str(user), values, origins)
+    for variable, key, value in _environment(os.environ if environ is None else environ):
+        values[key] = KEYS[key](value, variable)
+        origins[key] = variable
+    return Configuration(**values, origins=origins, repository_digest=digest)
+
+
+def _merge(document: Mapping[str, Any], where: str, values: dict[str, Any], origins: dict[str, str]) -> None:
+    for key, value in document.items():
+        values[key] = KEYS[key](value, where if isinstance(value, Mapping) else f"{where}, {key}")
+        origins[key] = where
+
+
+def _environment(environ: Mapping[str, str]) -> list[tuple[str, str, Any]]:
+    found: list[tuple[str, str, Any]] = []
+    for variable in sorted(v for v in environ if v.startswith("INSPAN_")):
+        if variable in OTHER_VARIABLES or variable.startswith(_TESTS):
+            continue
+        refuse_unknown({variable: None}, (*ENVIRONMENT, *OTHER_VARIABLES), "the environment")
+        key, text = ENVIRONMENT[variable], environ[variable]
+        if KEYS[key] is _seconds:
+            found.append((variable, key, _number(text, variable)))
+        elif KEYS[key] is _flag:
+            found.append((variable, key, _truth(text, variable)))
+        else:
+            found.append((variable, key, text))
+    return found
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidSpec(f"{text!r} is not a number", where=where, do="give seconds, like 600") from None
+
+
+def _truth(text: str, where: str) -> bool:
+    words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    if text.lower() not in words:
+        raise InvalidSpec(f"{text!r} is neither yes nor no", where=where, do="give 1 or 0")
+    return words[text.lower()]
+
+
+def _refuse_untrusted(document: Mapping[str, Any], path: Path, user: Path) -> None:
+    for key in document:
+        if key in KEYS and key not in REPOSITORY_KEYS:
+            raise InvalidSpec(
+                f"the repository's file may not set {key!r}: whoever can change the repository would choose it",
+                where=str(path),
+                do=f"set it in {user}; here only {', '.join(REPOSITORY_KEYS)} are read",
+            )
+    refuse_unknown(document, REPOSITORY_KEYS, str(path))
+
+
+def _toml(data: bytes, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidSpec(f"not a TOML document: {error}", where=str(path), do="correct the file") from None
+
+
+def _read(path: Path, *, follow: bool) -> bytes | None:
+    """The file's bytes, None when there is none. The repository's file is never followed out of the checkout."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, flags)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        why = "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror
+        raise InvalidSpec(
+            f"the configuration cannot be read: {why}", where=str(path), do="make it a readable file"
+        ) from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+            raise InvalidSpec("the configuration is not a file of at most 1 MiB", where=str(path), do="make it one")
+        return file.read(_LARGEST)
