@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from inspan.outcome.reasons import REASONS, Action, Facet, Verdict, leading
 from inspan.outcome.records import Facets, FacetState, Record
 
@@ -73,93 +75,129 @@ _FALLBACK = {  # the reason of a facet that is not passed although its finding n
 }
 
 
+_GOOD = (Verdict.ACCEPTED, Verdict.NO_CHANGE)
+
+
+def _bad(words: tuple[str, ...]) -> list[str]:
+    """The words that stand against success; a word nobody knows is an error of ours and stands against it too."""
+    known = [word if word in REASONS else "internal_error" for word in words]
+    return [word for word in known if REASONS[word].verdict not in _GOOD]
+
+
 def _state(finding: Finding | None, required: bool) -> FacetState:
     if not required:
         # A finding nobody asked for cannot help, but a failure that was seen is not swept away.
-        return (
-            FacetState.FAILED if finding is not None and finding.state is FacetState.FAILED else FacetState.NOT_REQUIRED
-        )
+        failed = finding is not None and finding.state is FacetState.FAILED
+        return FacetState.FAILED if failed else FacetState.NOT_REQUIRED
     if finding is None or finding.state is FacetState.NOT_REQUIRED:
         return FacetState.NOT_EVIDENCED
-    if finding.state is FacetState.PASSED and any(REASONS[r].verdict is not Verdict.ACCEPTED for r in finding.reasons):
+    if finding.state is FacetState.PASSED and _bad(finding.reasons):
         return FacetState.NOT_EVIDENCED  # contradictory evidence is no evidence
     return finding.state
 
 
-def _unchanged(s: Situation, checks: FacetState) -> str:
-    """The reason of an empty change whose executor passed."""
+def _against(facet: Facet, state: FacetState, finding: Finding | None) -> list[str]:
+    """The reasons a facet gives against success."""
+    if state in (FacetState.PASSED, FacetState.NOT_REQUIRED):
+        return []
+    named = _bad(finding.reasons if finding else ())
+    decided = state is not FacetState.FAILED or any(REASONS[r].verdict is not Verdict.UNVERIFIED for r in named)
+    return named if named and decided else [*named, _FALLBACK[facet]]
+
+
+def _idle(s: Situation) -> str | None:
+    """Why an empty change is no answer, whatever the checks say; None when the agent declared it."""
+    if s.read_only or s.changed is not False:
+        return None
     if s.activity == "none":
         return "no_activity"
-    if s.declared_no_change is None:
+    if not (s.declared_no_change or "").strip():
         return "text_only" if s.activity == "text" else "no_change_undeclared"
-    if not s.checks_asked:
-        return "no_suite"
-    if checks is FacetState.PASSED and s.base_checks_passed is True:
-        return "no_change_declared"
-    return "checks_failed" if checks is FacetState.FAILED or s.base_checks_passed is False else "gate_error"
+    return None
 
 
-def decide(s: Situation) -> Decision:
-    """One verdict for one situation. Total: every situation has exactly one decision."""
-    states = {
-        Facet.EXECUTOR: _state(s.executor, True),
-        Facet.SCOPE: _state(s.scope, True),
-        Facet.CHECKS: _state(s.checks, s.checks_asked),
-        Facet.JUDGE: _state(s.judge, s.judge_asked),
-    }
-    found = {Facet.EXECUTOR: s.executor, Facet.SCOPE: s.scope, Facet.CHECKS: s.checks, Facet.JUDGE: s.judge}
-    reasons: list[str] = ["cancelled_by_user"] if s.cancelled else []
-    reasons += s.extra
-    for facet, state in states.items():
-        if state in (FacetState.PASSED, FacetState.NOT_REQUIRED):
-            continue
-        finding = found[facet]
-        named = [r for r in (finding.reasons if finding else ()) if REASONS[r].verdict not in _GOOD]
-        reasons += named or [_FALLBACK[facet]]
-    waivers: tuple[str, ...] = ()
-    if not reasons:
-        reason, waivers = _settled(s, states[Facet.CHECKS])
-        reasons = [reason]
-        if reason in _EXECUTOR_SHORT:
-            states[Facet.EXECUTOR] = FacetState.FAILED
-        elif reason == "no_suite":
-            states[Facet.CHECKS] = FacetState.NOT_EVIDENCED
-        elif reason == "gate_error":
-            states[Facet.CHECKS if s.changed is not None else Facet.SCOPE] = FacetState.NOT_EVIDENCED
-    ordered = tuple(dict.fromkeys(reasons))
-    lead = leading(ordered)
-    row = REASONS[lead]
-    facets = Facets(
-        executor=states[Facet.EXECUTOR],
-        scope=states[Facet.SCOPE],
-        checks=states[Facet.CHECKS],
-        judge=states[Facet.JUDGE],
-    )
-    rest = tuple(r for r in ordered if r != lead)
-    return Decision(
-        verdict=row.verdict,
-        reason=lead,
-        reasons=(lead, *rest),
-        required_action=row.action,
-        facets=facets,
-        waivers=waivers,
-    )
-
-
-_GOOD = (Verdict.ACCEPTED, Verdict.NO_CHANGE)
-_EXECUTOR_SHORT = ("no_activity", "text_only", "no_change_undeclared")
-
-
-def _settled(s: Situation, checks: FacetState) -> tuple[str, tuple[str, ...]]:
-    """The reason, and the waivers used, when every required facet passed."""
-    if s.changed is None:
+def _settled(s: Situation) -> tuple[str, tuple[str, ...]]:
+    """The reason, and the waivers used, when no facet stands against success and the change is not idle."""
+    if s.changed is None or (s.changed and (s.read_only or s.activity == "none")):
         return "gate_error", ()
     if s.read_only:
         if s.activity == "none":
             return "no_activity", ()
-        return ("answered" if s.answered and not s.changed else "gate_error" if s.changed else "text_only"), ()
+        return ("answered" if s.answered else "no_change_undeclared"), ()
     if not s.changed:
-        return _unchanged(s, checks), ()
+        if not s.checks_asked:
+            return "no_suite", ()
+        # The result is base: what the checks say of one they must say of the other.
+        proved = {True: "no_change_declared", False: "checks_failed", None: "gate_error"}
+        return proved[s.base_checks_passed], ()
     if s.checks_asked or s.judge_asked:
         return "verified", ()
     return ("verified", ("unchecked",)) if s.unchecked else ("no_suite", ())
+
+
+def decide(s: Situation) -> Decision:
+    """One verdict for one situation. Total: every situation has exactly one decision."""
+    found = {Facet.EXECUTOR: s.executor, Facet.SCOPE: s.scope, Facet.CHECKS: s.checks, Facet.JUDGE: s.judge}
+    required = {Facet.EXECUTOR: True, Facet.SCOPE: True, Facet.CHECKS: s.checks_asked, Facet.JUDGE: s.judge_asked}
+    states = {facet: _state(finding, required[facet]) for facet, finding in found.items()}
+    reasons = [*(["cancelled_by_user"] if s.cancelled else []), *_bad(s.extra)]
+    for facet, finding in found.items():
+        reasons += _against(facet, states[facet], finding)
+    waivers: tuple[str, ...] = ()
+    if states[Facet.EXECUTOR] is FacetState.PASSED and states[Facet.SCOPE] is FacetState.PASSED:
+        idle = _idle(s)
+        if idle:
+            reasons.append(idle)
+        elif not reasons:
+            settled, waivers = _settled(s)
+            reasons.append(settled)
+        _mark(states, reasons[-1], s)
+    return _decision(tuple(dict.fromkeys(reasons)), states, waivers)
+
+
+def _mark(states: dict[Facet, FacetState], reason: str, s: Situation) -> None:
+    """Let the facets show what the decision saw beyond the findings."""
+    if reason in ("no_activity", "text_only", "no_change_undeclared"):
+        states[Facet.EXECUTOR] = FacetState.FAILED
+    elif reason == "checks_failed":
+        states[Facet.CHECKS] = FacetState.FAILED
+    elif reason == "no_suite":
+        states[Facet.CHECKS] = FacetState.NOT_EVIDENCED
+    elif reason == "gate_error":
+        doubtful = Facet.CHECKS if s.changed is False else Facet.SCOPE
+        if states[doubtful] is FacetState.PASSED:
+            states[doubtful] = FacetState.NOT_EVIDENCED
+
+
+def _decision(reasons: tuple[str, ...], states: dict[Facet, FacetState], waivers: tuple[str, ...]) -> Decision:
+    lead = leading(reasons)
+    return Decision(
+        verdict=REASONS[lead].verdict,
+        reason=lead,
+        reasons=(lead, *(r for r in reasons if r != lead)),
+        required_action=REASONS[lead].action,
+        facets=Facets(**{facet.value: state for facet, state in states.items()}),
+        waivers=waivers,
+    )
+
+
+def delivered(decision: Decision, delivery: Finding | None) -> Decision:
+    """The decision once delivery was tried; ``delivery`` is None when nothing was to be delivered.
+
+    A failed delivery can lower a verdict and never raises it.
+    """
+    if delivery is None:
+        return decision
+    state = _state(delivery, True)
+    words = [] if state is FacetState.PASSED else (_bad(delivery.reasons) or ["delivery_failed"])
+    facets = msgspec.structs.replace(decision.facets, delivery=state)
+    reasons = tuple(dict.fromkeys((*decision.reasons, *words)))
+    lead = leading(reasons)
+    return msgspec.structs.replace(
+        decision,
+        verdict=REASONS[lead].verdict,
+        reason=lead,
+        reasons=(lead, *(r for r in reasons if r != lead)),
+        required_action=REASONS[lead].action,
+        facets=facets,
+    )

@@ -2,7 +2,8 @@
 
 Precedence: when several reasons apply, the one with the *lowest* rank is the outcome's ``reason``; the rest stay in
 ``reasons``. Ranks express "the most specific cause wins, first cause over later wrappers": a person's cancel, then what
-stopped the work before or during execution, then what a gate saw, then what is merely missing, then the good ends.
+stopped the work before or during execution, then what a gate saw (that nothing was done before what the checks say about
+nothing), then what is merely missing, then delivery, then the good ends.
 """
 
 from __future__ import annotations
@@ -127,20 +128,20 @@ REASONS: Final[dict[str, ReasonRow]] = {
     "gate_tampered": _row(_V.REJECTED, _A.NARROW_OR_PERMIT, 71, _F.SCOPE, "Something that decides the checks was changed."),
     "out_of_scope": _row(_V.REJECTED, _A.NARROW_OR_PERMIT, 72, _F.SCOPE, "Something outside the scope was changed."),
     "change_too_large": _row(_V.REJECTED, _A.NARROW_OR_PERMIT, 73, _F.SCOPE, "The change exceeds the gate's size limits."),
-    "checks_weakened": _row(_V.REJECTED, _A.REVISE, 74, _F.CHECKS, "Existing tests were weakened."),
-    "checks_failed": _row(_V.REJECTED, _A.REVISE, 75, _F.CHECKS, "A required check fails on the result."),
-    "judge_rejected": _row(_V.REJECTED, _A.REVISE, 76, _F.JUDGE, "The judge rejected the change."),
-    "no_activity": _row(_V.REJECTED, _A.RETRY, 77, _F.EXECUTOR, "The harness did nothing at all."),
-    "text_only": _row(_V.REJECTED, _A.REVISE, 78, _F.EXECUTOR, "The harness only talked."),
-    "no_change_undeclared": _row(_V.REJECTED, _A.REVISE, 79, _F.EXECUTOR, "Nothing changed and the agent did not say why."),
+    "no_activity": _row(_V.REJECTED, _A.RETRY, 74, _F.EXECUTOR, "The harness did nothing at all."),
+    "text_only": _row(_V.REJECTED, _A.REVISE, 75, _F.EXECUTOR, "The harness only talked."),
+    "no_change_undeclared": _row(_V.REJECTED, _A.REVISE, 76, _F.EXECUTOR, "Nothing changed and the agent did not say why."),
+    "checks_weakened": _row(_V.REJECTED, _A.REVISE, 77, _F.CHECKS, "Existing tests were weakened."),
+    "checks_failed": _row(_V.REJECTED, _A.REVISE, 78, _F.CHECKS, "A required check fails on the result."),
+    "judge_rejected": _row(_V.REJECTED, _A.REVISE, 79, _F.JUDGE, "The judge rejected the change."),
     # what could not be seen
+    "internal_error": _row(_V.FAILED, _A.REPORT_BUG, 84, None, "Inspan itself failed."),
     "gate_error": _row(_V.FAILED, _A.REPORT_BUG, 85, _F.CHECKS, "The gate itself failed, so nothing is proved."),
     "tests_other_tree": _row(_V.UNVERIFIED, _A.FIX_SETUP, 86, _F.CHECKS, "The environment would test another tree than the result."),
     "tests_changed": _row(_V.UNVERIFIED, _A.READ_CHANGE, 87, _F.CHECKS, "Existing tests were changed; the named lines need a reader."),
     "judge_unavailable": _row(_V.UNVERIFIED, _A.READ_CHANGE, 88, _F.JUDGE, "The judge gave no usable answer."),
     "judge_not_independent": _row(_V.UNVERIFIED, _A.CHOOSE_BACKEND, 89, _F.JUDGE, "The judge is not independent of the worker."),
     "no_suite": _row(_V.UNVERIFIED, _A.ADD_CHECKS, 90, _F.CHECKS, "No check and no judge was asked for, so nothing is proved."),
-    "internal_error": _row(_V.FAILED, _A.REPORT_BUG, 91, None, "Inspan itself failed."),
     # delivery, after a good verdict of the gates
     "merge_conflict": _row(_V.FAILED, _A.RESOLVE_CONFLICT, 95, _F.DELIVERY, "The result conflicts with the target."),
     "base_moved": _row(_V.FAILED, _A.RETRY, 96, _F.DELIVERY, "The target moved while the job ran."),

@@ -6,6 +6,7 @@ Times are RFC 3339 UTC, durations seconds, money decimal strings with currency, 
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -215,8 +216,14 @@ class Outcome(Record, frozen=True, kw_only=True):
 
 
 def encode(outcome: Outcome) -> bytes:
-    """The outcome as one JSON document (UTF-8, no trailing newline)."""
-    return msgspec.json.encode(outcome)
+    """The outcome as one JSON document (UTF-8, no trailing newline).
+
+    Bytes of file names that are not UTF-8 are written as the JSON escapes of their surrogates.
+    """
+    try:
+        return msgspec.json.encode(outcome)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(outcome), separators=(",", ":")).encode("ascii")
 
 
 def decode(data: bytes | str) -> Outcome:
@@ -224,5 +231,14 @@ def decode(data: bytes | str) -> Outcome:
 
     Raises:
         msgspec.ValidationError: for a document that is not an ``inspan.outcome/1``.
+        msgspec.DecodeError: for something that is no JSON document.
     """
-    return msgspec.json.decode(data, type=Outcome)
+    try:
+        return msgspec.json.decode(data, type=Outcome)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        try:
+            return msgspec.convert(json.loads(data), Outcome)
+        except ValueError:  # UnicodeEncodeError, when msgspec cannot say what is wrong, is one as well
+            raise msgspec.DecodeError("not a JSON document of an outcome") from None

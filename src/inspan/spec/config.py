@@ -43,7 +43,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
             set-up run again.
         share: git-ignored directories of the checkout shown read-only. pass_env: names of environment variables let in.
         timeout, stall: seconds; None when not configured. deliver: None when not configured.
-        harnesses: declared harnesses by name, as plain data with every key present. providers: declared providers.
+        harnesses: declared harnesses by name, as they stand in the file. providers: declared providers.
         origins: where each key's value comes from, ``default`` included.
         repository_digest: ``sha256:`` of the repository's file as read, None without one.
     """

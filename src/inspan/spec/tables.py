@@ -11,43 +11,16 @@ import msgspec
 
 from inspan.errors import InvalidSpec
 from inspan.redact import Redactor
-from inspan.spec.decode import convert, refuse_unknown
+from inspan.spec.decode import convert
 from inspan.spec.job import Check
 from inspan.spec.validate import check_defect
 
 WireName = Literal["anthropic", "openai-chat", "openai-responses"]
 WIRES: Final[tuple[str, ...]] = ("anthropic", "openai-chat", "openai-responses")
-PLACEHOLDERS: Final = ("prompt_file", "prompt", "model", "base_url", "workspace", "home", "token", "report")
-"""What may stand in braces in a declared harness's ``argv`` and ``env``. ``{token}`` only in ``env``."""
 
 _HARNESS_NAME = re.compile(r"[a-z][a-z0-9-]{0,62}")
 _PROVIDER_NAME = re.compile(r"[a-z][a-z0-9_.-]{0,62}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_BRACES = re.compile(r"\{([A-Za-z_]+)\}")
-
-
-class HarnessTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A harness of the user's own.
-
-    Attributes:
-        argv: program and arguments; ``{prompt_file}``, ``{model}``, ``{base_url}``, ``{workspace}``, ``{home}`` and
-            ``{report}`` are replaced.
-        prompt: how the prompt arrives: ``stdin``, ``file`` (``{prompt_file}``) or ``argument`` (``{prompt}``, or last).
-        wire: the model wire it speaks.
-        output: what it prints: ``text`` (no structure), ``jsonl`` (Inspan's events, one a line), ``claude-stream`` or
-            ``codex-jsonl`` (as those programs print).
-        liveness: what shows that it is alive; see ``inspan.harness.contract.Harness``.
-        env: further environment variables inside; ``{token}`` stands for the attempt's worthless key.
-        deciders: globs of settings files the program discovers in a tree and obeys.
-    """
-
-    argv: tuple[str, ...]
-    prompt: Literal["stdin", "file", "argument"] = "stdin"
-    wire: WireName = "openai-chat"
-    output: Literal["text", "jsonl", "claude-stream", "codex-jsonl"] = "text"
-    liveness: Literal["events", "wire", "both"] = "both"
-    env: dict[str, str] = msgspec.field(default_factory=dict)
-    deciders: tuple[str, ...] = ()
 
 
 class ProviderTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -94,26 +67,17 @@ def checks(table: Any, where: str) -> tuple[Check, ...]:
 
 
 def harnesses(table: Any, where: str) -> dict[str, dict[str, Any]]:
-    """The ``[harnesses]`` tables, validated, each as plain data with every key present.
+    """The ``[harnesses]`` tables by name, as they stand; their keys are decoded by ``inspan.harness.configured``.
 
     Raises:
-        InvalidSpec: for a bad name, key, value or placeholder.
+        InvalidSpec: for a bad name, something that is no table, or a value that looks like a credential.
     """
     made = {}
     for name, value in _mapping(table, f"{where}, [harnesses]").items():
         place = f"{where}, harnesses.{name}"
         _named(_HARNESS_NAME, name, "harness", place)
-        row = convert(value, HarnessTable, place)
-        if not row.argv or not row.argv[0]:
-            raise InvalidSpec("argv is empty", where=place, do='name the program, like argv = ["my-agent"]')
-        for argument in row.argv:
-            _placeholders(argument, tuple(p for p in PLACEHOLDERS if p != "token"), f"{place}.argv")
-        _prompt_agrees(row, place)
-        for variable, text in row.env.items():
-            _named(_VARIABLE, variable, "environment variable", f"{place}.env")
-            _placeholders(text, PLACEHOLDERS, f"{place}.env.{variable}")
-            _no_secret(text, f"{place}.env.{variable}")
-        made[name] = msgspec.to_builtins(row)
+        made[name] = dict(_mapping(value, place))
+        _no_secret(value, place)
     return made
 
 
@@ -158,25 +122,15 @@ def _named(pattern: re.Pattern[str], name: str, what: str, where: str) -> None:
         raise InvalidSpec(f"{name!r} cannot be the name of a {what}", where=where, do=f"use {pattern.pattern}")
 
 
-def _placeholders(text: str, known: tuple[str, ...], where: str) -> None:
-    refuse_unknown(dict.fromkeys(_BRACES.findall(text)), known, f"{where}, placeholder in {text!r}")
-
-
-def _prompt_agrees(row: HarnessTable, where: str) -> None:
-    used = {p for argument in row.argv for p in _BRACES.findall(argument)}
-    if row.prompt == "file" and "prompt_file" not in used and not any("{prompt_file}" in v for v in row.env.values()):
-        raise InvalidSpec(
-            "prompt = 'file', but {prompt_file} stands nowhere", where=where, do="put {prompt_file} into argv or env"
-        )
-    if "prompt_file" in used and row.prompt != "file":
-        raise InvalidSpec("argv names {prompt_file}", where=where, do="set prompt = 'file'")
-    if "prompt" in used and row.prompt != "argument":
-        raise InvalidSpec("argv names {prompt}", where=where, do="set prompt = 'argument', or use {prompt_file}")
-
-
-def _no_secret(text: str, where: str) -> None:
-    if Redactor().text(text) != text:
-        raise InvalidSpec("it looks like a credential", where=where, do="never store secrets here; use {token}")
+def _no_secret(value: Any, where: str) -> None:
+    if isinstance(value, str) and Redactor().text(value) != value:
+        raise InvalidSpec("it looks like a credential", where=where, do="never store secrets here; env takes {token}")
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            _no_secret(inner, f"{where}.{key}")
+    elif isinstance(value, list):
+        for inner in value:
+            _no_secret(inner, where)
 
 
 def _url(url: str, where: str) -> None:

@@ -41,7 +41,7 @@ def validated(job: Job) -> Job:
     """
     if not job.prompt.strip():
         raise InvalidSpec("the prompt is empty", where="prompt", do="say what is to be done")
-    _no_nul({"prompt": job.prompt, "repo": job.repo, "base": job.base or "", "rehearse": job.rehearse or ""})
+    _plain_text(job)
     if not job.repo:
         raise InvalidSpec("the repository's path is empty", where="repo", do="name a directory of a git repository")
     if job.base is not None and (not job.base.strip() or job.base.startswith("-")):
@@ -145,15 +145,15 @@ def check_defect(check: Check, where: str) -> None:
             where=where,
             do="use a lower-case letter, then up to 30 of a-z, 0-9, '_' and '-'",
         )
-    if not check.command.strip() or "\0" in check.command:
-        raise InvalidSpec("the command is empty or holds a NUL", where=where, do="give a shell command")
+    if not check.command.strip():
+        raise InvalidSpec("the command is empty", where=where, do="give a shell command")
     seconds(f"{where} timeout", check.timeout)
 
 
 def _commands(field: str, commands: tuple[str, ...]) -> tuple[str, ...]:
     for command in commands:
-        if not command.strip() or "\0" in command:
-            raise InvalidSpec("a command is empty or holds a NUL", where=field, do="give a shell command")
+        if not command.strip():
+            raise InvalidSpec("a command is empty", where=field, do="give a shell command")
     return commands
 
 
@@ -176,7 +176,18 @@ def _backend(text: str) -> None:
         )
 
 
-def _no_nul(fields: Mapping[str, str]) -> None:
-    for field, value in fields.items():
-        if "\0" in value:
-            raise InvalidSpec("it holds a NUL character", where=field, do="remove it")
+def _plain_text(job: Job) -> None:
+    """Refuse a NUL, and bytes that are not UTF-8 (which arrive as surrogates): neither can be stored or passed on."""
+    for field in msgspec.structs.fields(Job):
+        value = getattr(job, field.name)
+        for text in _texts(value):
+            if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
+                raise InvalidSpec("it holds a NUL or is not UTF-8", where=field.name, do="write it as UTF-8 text")
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Check):
+        return [value.name, value.command]
+    return [text for inner in value for text in _texts(inner)] if isinstance(value, tuple) else []
