@@ -12,7 +12,7 @@ from inspan.spec.job import Job
 from inspan.spec.paths import State
 from inspan.store import ids
 from inspan.store.records import NewJob
-from inspan.store.states import ENDS, LEGAL, QUEUED, STAGES, legal
+from inspan.store.states import DELIVERING, ENDS, LEGAL, QUEUED, STAGES, legal
 from inspan.store.store import CANCEL_WINS, Store
 
 REASON_OF = {row.verdict.value: reason for reason, row in REASONS.items()}
@@ -72,7 +72,9 @@ def test_any_sequence_of_events_keeps_the_table(shared: Store, actions: list[str
     was, ended, cancelled = QUEUED, None, False
     for action in actions:
         if action == "cancel":
-            cancelled = shared.request_cancel(job) or cancelled
+            open_to_it = ended is None and not cancelled and was != DELIVERING
+            assert shared.request_cancel(job) == open_to_it
+            cancelled = cancelled or open_to_it
             assert not (cancelled and ended not in (None, "cancelled"))
         elif action in ENDS:
             standing = shared.record_outcome(outcome(job, action))
@@ -84,7 +86,10 @@ def test_any_sequence_of_events_keeps_the_table(shared: Store, actions: list[str
                 assert standing.verdict.value == action
                 ended = action
         else:
-            assert shared.enter(job, action) == (ended is None and action in STAGES and legal(was, action))
+            closed = cancelled and action == DELIVERING
+            assert shared.enter(job, action) == (
+                ended is None and action in STAGES and legal(was, action) and not closed
+            )
         now = shared.job(job)
         assert now is not None and legal(was, now.state)
         assert (now.state in ENDS) == (ended is not None) == (now.ended is not None)

@@ -84,12 +84,16 @@ class Store:
         row = self._one("get_job", {"id": job})
         return None if row is None else job_row(row)
 
-    def open_jobs_of(self, executor: str) -> list[JobRow]:
-        """Jobs an executor holds that have not ended, oldest first."""
-        return [job_row(row) for row in self._all("open_jobs_of", {"executor": executor})]
+    def open_jobs(self) -> list[JobRow]:
+        """Jobs that have not ended, oldest first, whoever holds them."""
+        return [job_row(row) for row in self._all("open_jobs", {})]
 
     def enter(self, job: str, state: str) -> bool:
-        """Move a job on to a stage. False when it has ended, or is further on already: a step that runs again."""
+        """Move a job on to a stage. True also when it is there already: a step that runs again.
+
+        False when it has ended, is further on, or was cancelled and would be delivered: delivering is the point of no
+        return, after which in turn nobody can cancel.
+        """
         with self._lock:
             row = self._one("get_job", {"id": job})
             if row is None or row["ended"] is not None or state not in STAGES:
@@ -107,7 +111,7 @@ class Store:
         return self._run("set_executor", {"id": job, "was": was, "executor": executor}) == 1
 
     def request_cancel(self, job: str) -> bool:
-        """Note that a person wants the job to end. False when it has ended or was cancelled before."""
+        """Note that a person wants the job to end. False when it has ended, is delivering, or was cancelled before."""
         return self._run("request_cancel", {"id": job, "at": now()}) == 1
 
     def cancel_requested(self, job: str) -> bool:
@@ -147,6 +151,11 @@ class Store:
             self._run("append_event", values)
             row = self._one("last_seq", {"job": job})
             return int(row["seq"]) if row is not None else 0
+
+    def count(self, job: str, kind: str) -> int:
+        """How many events of one kind a job has."""
+        row = self._one("count_events", {"job": job, "kind": kind})
+        return int(row["n"]) if row is not None else 0
 
     def keep(self, job: str, kind: str, data: bytes, *, exact: bool = False) -> str:
         """Keep ``data`` as an artifact of ``job`` and return its digest. ``exact``: see ``Artifacts``."""

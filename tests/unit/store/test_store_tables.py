@@ -197,7 +197,7 @@ def test_a_job_is_taken_by_one_only(store: Store) -> None:
     job = new_job(executor="xdead")
     store.insert_job(job)
     assert [store.take_job(job.id, "xdead", "xme"), store.take_job(job.id, "xdead", "xother")] == [True, False]
-    assert [r.id for r in store.open_jobs_of("xme")] == [job.id]
+    assert [(r.id, r.executor) for r in store.open_jobs()] == [(job.id, "xme")]
 
 
 def test_attempts_end_once(store: Store) -> None:

@@ -16,7 +16,7 @@ create table job (
     retry_of    text references job (id) on delete set null
 ) without rowid;
 create index job_created on job (created);
-create index job_executor on job (executor) where ended is null;
+create index job_open on job (created) where ended is null;
 
 create table attempt (
     id          text primary key,              -- <job>.a<n>

@@ -14,11 +14,12 @@ select id from job where id like :prefix || '%' order by created desc limit 20;
 -- name: recent_ids
 select id from job order by created desc limit 200;
 
--- name: open_jobs_of
-select * from job where executor = :executor and ended is null order by created;
+-- name: open_jobs
+select * from job where ended is null order by created;
 
 -- name: set_state
-update job set state = :state where id = :id and state = :was and ended is null;
+update job set state = :state where id = :id and state = :was and ended is null
+    and (cancel_at is null or :state <> 'delivering');
 
 -- name: set_base
 update job set base = :base where id = :id and ended is null;
@@ -27,7 +28,7 @@ update job set base = :base where id = :id and ended is null;
 update job set executor = :executor where id = :id and executor is :was and ended is null;
 
 -- name: request_cancel
-update job set cancel_at = :at where id = :id and cancel_at is null and ended is null;
+update job set cancel_at = :at where id = :id and cancel_at is null and ended is null and state <> 'delivering';
 
 -- name: end_job
 update job set state = :verdict, verdict = :verdict, reason = :reason, ended = :at where id = :id and ended is null;
@@ -49,6 +50,9 @@ where :once is null or not exists (select 1 from event where job = :job and once
 
 -- name: last_seq
 select coalesce(max(seq), 0) as seq from event where job = :job;
+
+-- name: count_events
+select count(*) as n from event where job = :job and kind = :kind;
 
 -- name: events_since
 select seq, at, kind, data from event where job = :job and seq > :seq order by seq limit :limit;
