@@ -79,6 +79,14 @@ class Confined(Protocol):
     """How the inside reaches ``listeners[0]``: ``http://127.0.0.1:PORT``."""
     held: dict[str, str]
     """Which mechanism holds each limit: ``{"memory": "cgroup v1", "processes": "rlimit", ...}``."""
+    proof: dict[str, Any]
+    """What was seen of the held tree from outside; empty where nothing is confined."""
+    exceeded: str | None
+    """The limit that ended the tree, by its field's name; known after ``wait``."""
+    orphans: tuple[str, ...]
+    """Command names of processes that had outlived the program and were ended with the tree; known after ``wait``."""
+    executed: bool | None
+    """Whether the program was executed at all; None while unknown."""
 
     def release(self) -> None:
         """Let the program run."""

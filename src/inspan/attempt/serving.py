@@ -1,0 +1,86 @@
+"""The gateway of one attempt in a thread of its own: the main thread is the sandbox's parent and has other work."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from inspan.gateway.contract import Upstream
+from inspan.redact import Redactor
+
+
+class Served(Protocol):
+    """What the runner needs of a gateway; ``inspan.gateway.server.Gateway`` is one."""
+
+    async def serve(self, sock: socket.socket) -> None: ...
+
+    def in_flight(self) -> list[float]: ...
+
+    async def close(self) -> None: ...
+
+
+class MakeGateway(Protocol):
+    """How a gateway is made."""
+
+    def __call__(
+        self,
+        upstream: Upstream,
+        *,
+        credential: str | None,
+        journal: Path,
+        redactor: Redactor,
+        token: str | None = None,
+        on_activity: Callable[[], None] | None = None,
+    ) -> Served: ...
+
+
+class Serving:
+    """Serves one listener from its own thread and event loop until ``close``."""
+
+    def __init__(self, make: Callable[[Callable[[], None]], Served], listener: socket.socket) -> None:
+        self._touched = False
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="gateway", daemon=True)
+        self._thread.start()
+        try:
+            self._gateway = asyncio.run_coroutine_threadsafe(self._open(make, listener), self._loop).result(30)
+        except BaseException:
+            self._stop()
+            raise
+
+    async def _open(self, make: Callable[[Callable[[], None]], Served], listener: socket.socket) -> Served:
+        gateway = make(self._touch)
+        listener.setblocking(False)
+        await gateway.serve(listener)
+        return gateway
+
+    def _touch(self) -> None:
+        self._touched = True
+
+    def touched(self) -> bool:
+        """Whether anything happened on the wire since the last call."""
+        was, self._touched = self._touched, False
+        return was
+
+    def in_flight(self) -> list[float]:
+        """Start of, or last byte on, each open model request (``time.monotonic``)."""
+        with contextlib.suppress(RuntimeError):  # the other thread changed the table while we read it
+            return self._gateway.in_flight()
+        return []
+
+    def close(self) -> None:
+        """End open requests, close the journal, end the thread."""
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._gateway.close(), self._loop).result(10)
+        self._stop()
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(5)
+        if not self._thread.is_alive():
+            self._loop.close()
