@@ -1,0 +1,35 @@
+"""Which of the caller's environment variables a job may see: an allow-list, and nothing that looks like a key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+_ALLOWED = frozenset({"LANG", "LANGUAGE", "TZ", "COLUMNS", "LINES", "NO_COLOR", "SOURCE_DATE_EPOCH"})
+_ALLOWED_START = ("LC_",)
+_FIXED = {"TERM": "dumb"}
+_KEY_LIKE = re.compile(
+    r"(^|_)(key|apikey|token|secret|secrets|password|passwd|pass|passphrase|credential|credentials|auth|cookie|session|private|pat|dsn)(_|$)",
+    re.IGNORECASE,
+)
+
+
+def key_like(name: str) -> bool:
+    """Whether a variable's name suggests that its value is a secret."""
+    return bool(_KEY_LIKE.search(name))
+
+
+def allowed(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
+    """The part of ``environ`` a job may see, with ``TERM=dumb``.
+
+    Args:
+        environ: the caller's environment.
+        extra: further names the user's own configuration lets through; a key-like one is left out all the same.
+    """
+    wanted = set(extra)
+    passed = {
+        name: value
+        for name, value in environ.items()
+        if (name in _ALLOWED or name.startswith(_ALLOWED_START) or name in wanted) and not key_like(name)
+    }
+    return passed | _FIXED

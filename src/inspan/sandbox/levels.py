@@ -1,0 +1,131 @@
+"""The levels of confinement there are, and which one a job gets."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import Any
+
+from inspan.errors import SandboxError, UnknownName
+from inspan.sandbox.contract import Confined, Driver, Proof
+from inspan.sandbox.mounts import HOME_INSIDE
+from inspan.workspace.layout import Owner
+from inspan.workspace.plan import MountPlan
+
+SANDBOX_UID = 61001
+"""The one identity jobs have when Inspan is started as root."""
+
+LEVELS = ("none", "sandbox")
+"""What this release has, weakest first."""
+
+AUTO = "auto"
+"""Asks for the strongest level that works here."""
+
+
+def driver(level: str) -> Driver:
+    """The driver of a level.
+
+    Raises:
+        UnknownName: for a level this release does not have.
+    """
+    if level == "none":
+        from inspan.sandbox.unconfined import NoneDriver
+
+        return NoneDriver()
+    if level == "sandbox":
+        from inspan.sandbox.namespaced import SandboxDriver
+
+        return SandboxDriver()
+    raise UnknownName(f"no sandbox level {level!r}", do=f"one of: {', '.join(LEVELS)}")
+
+
+@lru_cache(maxsize=16)
+def probe(level: str, state_dir: str) -> Proof:
+    """What a level gives on this machine, shown by doing it once per process."""
+    return driver(level).probe(state_dir)
+
+
+def prove(level: str, confined: Confined) -> dict[str, Any]:
+    """Evidence that a held tree is confined at ``level``, read from outside before its program runs.
+
+    Raises:
+        SandboxError: there is none.
+    """
+    if level == "none":
+        return {"isolated": False}
+    found: dict[str, Any] = getattr(confined, "proof", {})
+    if not found:
+        raise SandboxError(f"no evidence that the process is confined at level {level}")
+    return {"isolated": True} | found
+
+
+def choose(asked: str, *, state_dir: str, rehearsal: bool, allow_none: bool, minimum: str | None = None) -> str:
+    """The level a job runs at. Never weaker than asked for, and ``none`` only by somebody's own word.
+
+    Args:
+        asked: a level, or ``auto`` for the strongest that works.
+        state_dir: where the workspaces will be.
+        rehearsal: a scripted provider stands in; only then may ``auto`` fall to ``none`` by itself.
+        allow_none: the user's own configuration allows ``none`` where nothing better works.
+        minimum: the least level a backend or the user demands.
+
+    Raises:
+        UnknownName: for a level nobody knows.
+        SandboxError: (``sandbox_unavailable``) when the level does not work here or is below the minimum.
+    """
+    least = _rank(minimum) if minimum is not None else 0
+    if asked != AUTO:
+        if _rank(asked) < least:
+            raise SandboxError(f"level {asked} is below the demanded minimum {minimum}", do=f"--sandbox {minimum}")
+        _require(probe(asked, state_dir))
+        return asked
+    best = LEVELS[-1]
+    found = probe(best, state_dir)
+    if found.available:
+        return best
+    if least == 0 and (rehearsal or allow_none):
+        _require(probe("none", state_dir))
+        return "none"
+    raise _unavailable(found)
+
+
+def owner(level: str) -> Owner:
+    """Who owns the writable files of a job at ``level``."""
+    own = Owner(uid=os.geteuid(), gid=os.getegid())
+    return Owner(uid=SANDBOX_UID, gid=SANDBOX_UID) if own.uid == 0 and level != "none" else own
+
+
+def sandbox_owner() -> Owner:
+    """The owner at the default level: as root the one sandbox identity, else the caller."""
+    return owner("sandbox")
+
+
+def home_inside(level: str, plan: MountPlan) -> str:
+    """Where the program finds its scratch HOME."""
+    return plan.home if level == "none" else HOME_INSIDE
+
+
+def workspace_inside(level: str, plan: MountPlan) -> str:
+    """Where the program finds its workspace."""
+    return plan.directory if level == "none" else plan.root_inside
+
+
+def _rank(level: str) -> int:
+    if level not in LEVELS:
+        raise UnknownName(f"no sandbox level {level!r}", do=f"one of: {', '.join((AUTO, *LEVELS))}")
+    return LEVELS.index(level)
+
+
+def _require(found: Proof) -> None:
+    if not found.available:
+        raise _unavailable(found)
+
+
+def _unavailable(found: Proof) -> SandboxError:
+    ways = [found.enable] if found.enable else []
+    ways.append("--sandbox none runs without isolation")
+    return SandboxError(
+        f"level {found.level} does not work on this machine: {found.detail}",
+        where="probed by doing",
+        do="; or ".join(ways),
+    )

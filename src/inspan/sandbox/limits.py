@@ -1,0 +1,152 @@
+"""The watch over one tree: what the kernel does not hold is measured, and a limit that was hit ends the tree."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from inspan.sandbox import census
+from inspan.sandbox.cgroups import Group
+from inspan.sandbox.contract import Limits
+
+TICK = 0.25
+"""Seconds between two looks at the process table."""
+
+
+class Size(NamedTuple):
+    """What a directory tree takes: ``bytes`` allocated on disk, ``files`` entries."""
+
+    bytes: int
+    files: int
+
+
+def measure(roots: Sequence[str]) -> Size:
+    """Add up directory trees without following links. A path too long to be walked counts as endless."""
+    total, entries = 0, 0
+    waiting = list(roots)
+    while waiting:
+        path = waiting.pop()
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            if error.errno == 36:  # ENAMETOOLONG: nesting to hide from the count
+                return Size(total, 1 << 62)
+            continue
+        try:
+            with os.scandir(fd) as listing:
+                for entry in listing:
+                    entries += 1
+                    try:
+                        found = entry.stat(follow_symlinks=False)
+                    except OSError:
+                        continue
+                    total += found.st_blocks * 512
+                    if stat.S_ISDIR(found.st_mode):
+                        waiting.append(f"{path}/{entry.name}")
+        finally:
+            os.close(fd)
+    return Size(total, entries)
+
+
+class Watched(Protocol):
+    """What a watch needs to know of a tree."""
+
+    def members(self) -> list[census.Process]:
+        """The processes of the tree now."""
+
+    def main_ended(self, seconds: float) -> bool:
+        """Wait at most that long for the program itself to end; True once it has."""
+
+    def on_main_end(self) -> None:
+        """The program has ended: take the census of those it leaves behind, then let them be ended."""
+
+    def kill(self) -> None:
+        """End the tree."""
+
+
+class Watch:
+    """A thread that looks at a tree until its program has ended.
+
+    Attributes:
+        exceeded: which limit ended the tree: ``memory``, ``processes``, ``workspace_bytes`` or ``workspace_files``.
+    """
+
+    def __init__(
+        self, tree: Watched, limits: Limits, group: Group, roots: Sequence[str], room: Callable[[], str | None]
+    ) -> None:
+        self.exceeded: str | None = None
+        self._tree, self._limits, self._group, self._roots, self._room = tree, limits, group, tuple(roots), room
+        self._before = measure(self._roots)
+        self._next_measure = 0.0
+        self._thread = threading.Thread(target=self._run, name="inspan-limits", daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Wait for the thread, which ends with the program."""
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._tree.main_ended(TICK):
+                if self.exceeded is None:
+                    self.exceeded = self._look()
+                if self.exceeded:
+                    self._tree.kill()
+        finally:
+            # The kernel may have killed the program itself for a limit between two looks.
+            if self.exceeded is None and self._group.out_of_memory():
+                self.exceeded = "memory"
+            self._tree.on_main_end()
+
+    def _look(self) -> str | None:
+        if self._group.out_of_memory():
+            return "memory"
+        if self._group.out_of_processes():
+            return "processes"
+        members = [process for process in self._tree.members() if not process.zombie]
+        limits = self._limits
+        if limits.processes and sum(process.threads for process in members) >= limits.processes:
+            return "processes"
+        if limits.memory and "memory" not in self._group.held and _memory(members, limits.memory):
+            return "memory"
+        return self._room() or self._workspace()
+
+    def _workspace(self) -> str | None:
+        now = time.monotonic()
+        if now < self._next_measure:
+            return None
+        size = measure(self._roots)
+        # A large workspace must not keep a processor busy: the pause is ten times what the look took.
+        self._next_measure = time.monotonic() + max(2 * TICK, 10 * (time.monotonic() - now))
+        limits = self._limits
+        if limits.workspace_bytes is not None and size.bytes - self._before.bytes > limits.workspace_bytes:
+            return "workspace_bytes"
+        if limits.workspace_files is not None and size.files - self._before.files > limits.workspace_files:
+            return "workspace_files"
+        return None
+
+
+def _memory(members: Sequence[census.Process], limit: int) -> bool:
+    """Resident pages first, which count shared ones twice; only when those are too many, the exact sum."""
+    if sum(process.rss for process in members) <= limit:
+        return False
+    exact = [census.proportional(process.pid) for process in members]
+    return sum(value or 0 for value in exact) > limit
+
+
+def ended(pidfd: int, seconds: float | None) -> bool:
+    """Wait for the process behind ``pidfd``; True once it is dead. None waits without end."""
+    poll = select.poll()
+    poll.register(pidfd, select.POLLIN)
+    return bool(poll.poll(None if seconds is None else max(0, int(seconds * 1000 + 0.999))))

@@ -1,0 +1,144 @@
+"""From a mount plan to the launcher's specification: what is staged under which name, and where bwrap shows it.
+
+Pure but for looking whether an optional source exists.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from typing import Any, NamedTuple
+
+from inspan.errors import SandboxError
+from inspan.sandbox import bubblewrap
+from inspan.sandbox.contract import Confinement
+from inspan.workspace.plan import Bind, MountPlan
+
+HOME_INSIDE = "/home/agent"
+"""Where a sandboxed program finds its scratch HOME."""
+
+_HOST_FILES = ("etc/hosts", "etc/nsswitch.conf", "etc/resolv.conf")
+"""Shown as they are on the host where the host's network is granted."""
+
+_WORKSPACE, _SKELETON, _ROOM, _JOB, _HOME, _PREPARED = "w", "s", "t", "j", "h", "u"
+
+
+class Staging(NamedTuple):
+    """The part of the launcher's specification that follows from the mount plan.
+
+    Attributes:
+        hold: (host path, name on the stage, writable) of every source.
+        directories: empty directories on the stage: mount points, and the skeleton layer that carries mount points
+            inside the workspace, so that they do not appear in the agent's upper layer.
+        files: synthetic files on the stage.
+        overlay, tmpfs: see ``launcher.overlay`` and ``launcher.tmpfs_upper``.
+        arguments: the bwrap arguments of the mounts.
+    """
+
+    hold: list[tuple[str, str, bool]]
+    directories: list[str]
+    files: dict[str, str]
+    overlay: dict[str, Any] | None
+    tmpfs: dict[str, Any] | None
+    arguments: list[str]
+
+
+def staging(confinement: Confinement, stage: str) -> Staging:
+    """Lay out one job's mounts.
+
+    Raises:
+        SandboxError: when a required source does not exist, or a plan cannot be mounted as it stands.
+    """
+    plan = confinement.plan
+    binds = _present([*confinement.tools, *plan.binds])
+    hold: list[tuple[str, str, bool]] = [(plan.home, _HOME, True)]
+    directories = ["empty/directory", _SKELETON]
+    overlay, tmpfs = None, None
+    if plan.kind == "overlay":
+        directories += [_WORKSPACE, *_mount_points(plan, binds)]
+        overlay, tmpfs = _layers(plan, hold)
+        directories += [_ROOM] if tmpfs else []
+    else:
+        hold.append((plan.directory, _WORKSPACE, not plan.read_only))
+    names = {HOME_INSIDE: _HOME, plan.root_inside: _WORKSPACE}
+    for number, bind in enumerate(binds):
+        names[bind.target] = f"b{number}"
+        hold.append((bind.source, f"b{number}", bind.writable))
+    shown = [
+        *binds,
+        Bind(source=plan.home, target=HOME_INSIDE, writable=True),
+        Bind(source=plan.directory, target=plan.root_inside, writable=not plan.read_only),
+    ]
+    files = _synthetic(plan)
+    hosts = _HOST_FILES if confinement.network == "host" else ()
+    etc = [
+        part
+        for name in files
+        if name not in hosts and name.startswith("etc/")
+        for part in ("--ro-bind", f"{stage}/{name}", f"/{name}")
+    ]
+    etc += [part for name in hosts for part in ("--ro-bind-try", os.path.realpath(f"/{name}"), f"/{name}")]
+    arguments = bubblewrap.joined(
+        bubblewrap.frame_arguments(),
+        bubblewrap.system_arguments(confinement.network == "host"),
+        etc,
+        bubblewrap.bind_arguments(shown, stage, names),
+    )
+    return Staging(hold, directories, files, overlay, tmpfs, arguments)
+
+
+def _present(binds: list[Bind]) -> list[Bind]:
+    """Binds whose source exists, one per target (the last one wins)."""
+    chosen: dict[str, Bind] = {}
+    for bind in binds:
+        if os.path.exists(bind.source):
+            chosen[bind.target] = bind
+        elif not bind.optional:
+            raise SandboxError(
+                f"{bind.source} is to be shown inside as {bind.target} and does not exist", reason="environment_lost"
+            )
+    return list(chosen.values())
+
+
+def _mount_points(plan: MountPlan, binds: list[Bind]) -> list[str]:
+    """Directories of the skeleton layer, for binds inside the workspace."""
+    points = []
+    for bind in binds:
+        if bind.target.startswith(plan.root_inside + "/") and os.path.isdir(bind.source):
+            points.append(_SKELETON + bind.target.removeprefix(plan.root_inside))
+    return points
+
+
+def _layers(plan: MountPlan, hold: list[tuple[str, str, bool]]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    names = []
+    for number, lower in enumerate(plan.lowers):
+        names.append(f"l{number}")
+        hold.append((lower, names[-1], False))
+    request: dict[str, Any] = {"lowers": [*names, _SKELETON], "upper": None, "work": None, "at": _WORKSPACE}
+    if plan.upper is None or plan.work is None:
+        if not plan.read_only:
+            raise SandboxError("an overlay without an upper layer can only be read", reason="environment_lost")
+        return request, None
+    if plan.upper_tmpfs_bytes is not None:
+        hold.append((plan.upper, _PREPARED, False))
+        inodes = max(1024, plan.upper_tmpfs_bytes >> 12)
+        room = {"at": _ROOM, "bytes": plan.upper_tmpfs_bytes, "inodes": inodes, "prepared": _PREPARED}
+        return request | {"upper": f"{_ROOM}/upper", "work": f"{_ROOM}/work"}, room
+    # overlayfs wants upper and work on one mount: their common directory is bound, not each of them.
+    parent = os.path.commonpath([posixpath.dirname(plan.upper), posixpath.dirname(plan.work)])
+    hold.append((parent, _JOB, True))
+    upper, work = (f"{_JOB}/{os.path.relpath(path, parent)}" for path in (plan.upper, plan.work))
+    return request | {"upper": upper, "work": work}, None
+
+
+def _synthetic(plan: MountPlan) -> dict[str, str]:
+    """Files that programs look for and whose host versions would tell about the host."""
+    uid, gid = plan.uid, plan.gid
+    return {
+        "etc/passwd": f"agent:x:{uid}:{gid}:agent:{HOME_INSIDE}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
+        "etc/group": f"agent:x:{gid}:\nnogroup:x:65534:\n",
+        "etc/hostname": "inspan\n",
+        "etc/hosts": "127.0.0.1 localhost inspan\n::1 localhost\n",
+        "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
+        "empty/file": "",
+    }

@@ -1,0 +1,425 @@
+"""Level ``sandbox``: namespaces, overlay and listeners made by the launcher, then bubblewrap, then seccomp."""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import Any
+
+from inspan.errors import HarnessError, InspanError, SandboxError
+from inspan.sandbox import bubblewrap, census, cgroups, proof, seccomp
+from inspan.sandbox.cgroups import Group
+from inspan.sandbox.contract import GATEWAY_PORT, Confinement, Proof
+from inspan.sandbox.limits import Watch, ended
+from inspan.sandbox.mounts import HOME_INSIDE, Staging, staging
+from inspan.sandbox.upper import copy_out, room_left
+
+_LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launcher.py")
+_START_SECONDS = 60.0
+
+
+class SandboxDriver:
+    """The default level on Linux."""
+
+    level = "sandbox"
+
+    def probe(self, state_dir: str) -> Proof:
+        """See ``Driver.probe``."""
+        from inspan.sandbox.probe import probe_sandbox
+
+        return probe_sandbox(self, state_dir)
+
+    def start(self, confinement: Confinement, *, stdin: int, stdout: int, stderr: int) -> NamespacedTree:
+        """See ``Driver.start``. What comes back is held inside its finished sandbox, with every capability dropped."""
+        program = bubblewrap.find()
+        stage = _stage_directory()
+        laid = staging(confinement, stage)
+        json_r, json_w = os.pipe()
+        block_r, block_w = os.pipe()
+        spec = _specification(confinement, laid, stage, program, json_w, block_r)
+        try:
+            tree = _launch(confinement, spec, (stdin, stdout, stderr), (json_w, block_r))
+        except BaseException:
+            os.close(json_r)
+            os.close(block_w)
+            raise
+        finally:
+            os.close(json_w)
+            os.close(block_r)
+        try:
+            tree.enter(json_r, block_w)
+            tree.require_program()
+        except BaseException:
+            tree.close()
+            raise
+        return tree
+
+
+class NamespacedTree:
+    """A tree in its own pid namespace. See ``Confined``; further:
+
+    Attributes:
+        exceeded: the limit that ended the tree, None while none did.
+        orphans: command names of processes that had outlived the program and were ended with the tree.
+        executed: whether the program was executed at all; None while unknown.
+        proof: what was seen of the tree from outside while it was held (``proof.Seen`` as a dictionary).
+        upper_fd: the upper layer's directory where it is on a tmpfs, None otherwise; copied to the plan's upper by
+            ``wait``.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], confinement: Confinement, group: Group) -> None:
+        self.pid = process.pid
+        self.listeners: list[socket.socket] = []
+        self.base_url = ""
+        self.held: dict[str, str] = {}
+        self.exceeded: str | None = None
+        self.orphans: tuple[str, ...] = ()
+        self.executed: bool | None = None
+        self.proof: dict[str, Any] = {}
+        self.upper_fd: int | None = None
+        self._process, self._confinement, self._group = process, confinement, group
+        self._outer = os.pidfd_open(process.pid)
+        self._init: int | None = None
+        self._init_pid = 0
+        self._block: int | None = None
+        self._json: int | None = None
+        self._watch: Watch | None = None
+        self._main: int | None = None
+        self._done = self._copied = self._closed = self._killed = False
+
+    def enter(self, json_fd: int, block_fd: int) -> None:
+        """Wait until bwrap has built the sandbox and holds; look at it from outside."""
+        self._json, self._block = json_fd, block_fd
+        until = time.monotonic() + _START_SECONDS
+        first = b""
+        while not first.endswith(b"\n"):  # bubblewrap writes the document in pieces
+            block = os.read(json_fd, 1) if ended(json_fd, max(0.0, until - time.monotonic())) else b""
+            if not block:
+                raise SandboxError("bubblewrap did not start", where="its message is on the job's standard error")
+            first += block
+        self._init_pid = int(json.loads(first)["child-pid"])
+        self._init = os.pidfd_open(self._init_pid)
+        while (seen := proof.seen(self._init_pid)) is None or seen["CapEff"] != "0" * 16:
+            # All mounts are made with capabilities; the moment they are gone is the moment the sandbox is complete.
+            if ended(self._init, 0.001) or time.monotonic() > until:
+                self.kill()
+                self._process.wait()
+                raise SandboxError(
+                    "bubblewrap could not build the sandbox", where="its message is on the job's standard error"
+                )
+        self.proof = seen
+        proof.require(seen, self._confinement)
+        # A stopped monitor cannot exit with the program, so that there is time for a census of what the program leaves
+        # behind; the namespace's init runs on, and the kernel's parent-death signal reaches a stopped process too.
+        signal.pidfd_send_signal(self._outer, signal.SIGSTOP)
+        self._watch = Watch(
+            self,
+            self._confinement.limits,
+            self._group,
+            self._disk_roots(),
+            lambda: room_left(self.upper_fd),
+        )
+
+    def require_program(self) -> None:
+        """Refuse a program that is not there inside."""
+        confinement = self._confinement
+        name = confinement.argv[0]
+        if not proof.executable_inside(
+            self._init_pid, name, confinement.env.get("PATH", DEFAULT_PATH), _cwd(confinement)
+        ):
+            raise HarnessError(
+                f"{name} cannot be executed inside the sandbox",
+                where=f"PATH inside: {confinement.env.get('PATH', DEFAULT_PATH)}",
+                do="name a program that the tools table shows inside",
+                reason="spawn_failed",
+            )
+
+    def release(self) -> None:
+        """See ``Confined.release``."""
+        if self._block is not None and self._watch is not None:
+            self._watch.start()
+            os.write(self._block, b"g")
+            os.close(self._block)
+            self._block = None
+
+    def kill(self) -> None:
+        """See ``Confined.kill``."""
+        self._killed = True
+        self._group.kill()
+        for fd in (self._init, self._outer):
+            if fd is not None:
+                _signal(fd, signal.SIGKILL)
+
+    def interrupt(self) -> None:
+        """See ``Confined.interrupt``."""
+        for process in self.members():
+            if proof.number_inside(process.pid) == 2:
+                try:
+                    os.kill(process.pid, signal.SIGTERM)
+                except ProcessLookupError:
+                    pass
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """See ``Confined.wait``. Afterwards the plan's upper is filled also where it was on a tmpfs."""
+        until = None if timeout is None else time.monotonic() + timeout
+        for fd in (self._outer, self._init):
+            left = None if until is None else max(0.0, until - time.monotonic())
+            if not self._done and fd is not None and not ended(fd, left):
+                return None
+        if not self._done:
+            self._finish()
+        return self._process.returncode
+
+    def survivors(self) -> list[int]:
+        """See ``Confined.survivors``. The kernel ends a pid namespace with its init, so that this stays empty."""
+        return [process.pid for process in self.members() if not process.zombie]
+
+    def close(self) -> None:
+        """See ``Confined.close``."""
+        if self._closed:
+            return
+        self.kill()
+        self.wait()
+        self._closed = True
+        for listener in self.listeners:
+            listener.close()
+        for fd in (self._block, self._json, self._init, self._main, self._outer, self.upper_fd):
+            if fd is not None:
+                os.close(fd)
+        self._block = self._json = self.upper_fd = None
+
+    # What the watch asks.
+
+    def members(self) -> list[census.Process]:
+        """The namespace's init and everything below it."""
+        table = census.processes()
+        own = [table[self._init_pid]] if self._init_pid in table and not self._done else []
+        return own + (census.descendants(self._init_pid, table) if own else [])
+
+    def main_ended(self, seconds: float) -> bool:
+        """Whether the program (number 2 in its namespace) has ended; the init itself may be gone as well."""
+        if self._init is None or ended(self._init, 0):
+            return True
+        if self._main is None:
+            members = self.members()
+            for process in members:
+                if proof.number_inside(process.pid) == 2:
+                    self._main = _pidfd(process.pid)
+            if self._main is None:  # not yet forked by the init, or already gone and leaving others behind
+                return len(members) > 1 or ended(self._init, min(seconds, 0.002))
+        return ended(self._main, seconds)
+
+    def on_main_end(self) -> None:
+        """Note who outlived the program, then let the monitor go on, which ends them."""
+        if not self._killed:
+            left = [process for process in self.members() if proof.number_inside(process.pid) not in (1, 2)]
+            self.orphans = census.names(left)
+        _signal(self._outer, signal.SIGCONT)
+
+    def _disk_roots(self) -> list[str]:
+        plan = self._confinement.plan
+        workspace = plan.directory if plan.kind == "clone" else plan.upper
+        on_disk = workspace is not None and self.upper_fd is None and not plan.read_only
+        return [plan.home, *([workspace] if on_disk and workspace else [])]
+
+    def _finish(self) -> None:
+        self._process.wait()
+        self._reap_init()
+        self._done = True
+        if self._watch is not None:
+            self._watch.finish()
+            self.exceeded = self._watch.exceeded
+        if self._json is not None:
+            self.executed = b"exit-code" in _rest(self._json)
+        self._group.remove()
+        if self.upper_fd is not None and not self._copied and self._confinement.plan.upper:
+            self._copied = True
+            copy_out(self.upper_fd, self._confinement.plan.upper)
+
+    def _reap_init(self) -> None:
+        """Where we are a subreaper the namespace's init became our child when its monitor died."""
+        if self._init is not None:
+            try:
+                os.waitid(os.P_PIDFD, self._init, os.WEXITED | os.WNOHANG)
+            except ChildProcessError:
+                pass
+
+
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def environment(confinement: Confinement) -> dict[str, str]:
+    """The environment inside: the caller's, and defaults only where it has none."""
+    defaults = {"PATH": DEFAULT_PATH, "TMPDIR": "/tmp", "HOME": HOME_INSIDE, "USER": "agent", "LOGNAME": "agent"}
+    return defaults | confinement.env
+
+
+def _cwd(confinement: Confinement) -> str:
+    return confinement.cwd_inside or confinement.plan.root_inside
+
+
+def _stage_directory() -> str:
+    """A directory every host has, for the private tmpfs; its name shows in the layer paths of /proc/mounts inside."""
+    return next(path for path in ("/mnt", "/srv", "/tmp") if os.path.isdir(path) and not os.path.islink(path))
+
+
+def _specification(
+    confinement: Confinement, laid: Staging, stage: str, program: bubblewrap.Bubblewrap, json_fd: int, block_fd: int
+) -> dict[str, Any]:
+    plan, limits = confinement.plan, confinement.limits
+    own_network = confinement.network != "host"
+    rlimits = {"CORE": 0, "FSIZE": limits.file_size, "NOFILE": limits.open_files, "NPROC": limits.processes}
+    return {
+        "parent": os.getpid(),
+        "uid": plan.uid,
+        "gid": plan.gid,
+        "drop": os.geteuid() == 0,
+        "stage": stage,
+        "hold": [*laid.hold, *((source, name, False) for source, name in program.holds)],
+        "directories": laid.directories,
+        "files": laid.files,
+        "overlay": laid.overlay,
+        "tmpfs": laid.tmpfs,
+        "network": own_network,
+        "ports": [GATEWAY_PORT] if confinement.ports and own_network else [],
+        "rlimits": {name: value for name, value in rlimits.items() if value is not None},
+        "masks": list(plan.masks),
+        "workspace": "w",
+        "root_inside": plan.root_inside,
+        "program": program.program,
+        "arguments": bubblewrap.joined(bubblewrap.namespace_arguments(json_fd, block_fd), laid.arguments),
+        "last": bubblewrap.closing_arguments(_cwd(confinement), environment(confinement)),
+        "seccomp": seccomp.program().hex(),
+        "argv": list(confinement.argv),
+    }
+
+
+def _launch(
+    confinement: Confinement, spec: dict[str, Any], streams: tuple[int, int, int], passed: tuple[int, int]
+) -> NamespacedTree:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    spec_fd = os.memfd_create("specification", 0)
+    group = cgroups.group(confinement.limits)
+    tree: NamespacedTree | None = None
+    try:
+        with open(os.dup(spec_fd), "w", encoding="utf-8") as out:
+            json.dump(spec, out)
+        os.lseek(spec_fd, 0, os.SEEK_SET)
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", _LAUNCHER, str(theirs.fileno()), str(spec_fd)],
+            stdin=streams[0],
+            stdout=streams[1],
+            stderr=streams[2],
+            pass_fds=(theirs.fileno(), spec_fd, *passed),
+            cwd="/",
+            env={},
+            start_new_session=True,
+        )
+        theirs.close()
+        tree = NamespacedTree(process, confinement, group)
+        _converse(ours, tree, confinement)
+    except BaseException:
+        if tree is not None:
+            tree.close()
+        group.remove()
+        raise
+    finally:
+        ours.close()
+        theirs.close()
+        os.close(spec_fd)
+    return tree
+
+
+def _converse(ours: socket.socket, tree: NamespacedTree, confinement: Confinement) -> None:
+    """The launcher's side is described in ``launcher``."""
+    ours.settimeout(_START_SECONDS)
+    message, ancillary, _, _ = ours.recvmsg(8192, socket.CMSG_SPACE(4 * 8))
+    fds = array.array("i")
+    for _level, _kind, data in ancillary:
+        fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
+    if message != b"ok":
+        raise _trouble(message)
+    received = list(fds)
+    if confinement.plan.upper_tmpfs_bytes is not None and confinement.plan.upper is not None:
+        tree.upper_fd = received.pop()
+    tree.listeners = [socket.socket(fileno=fd) for fd in received]
+    if confinement.network == "host" and confinement.ports:
+        tree.listeners = [host_listener()]
+    if tree.listeners:
+        tree.base_url = f"http://127.0.0.1:{tree.listeners[0].getsockname()[1]}"
+    tree._group.join(tree.pid)
+    tree.held = _held(confinement, tree)
+    ours.send(b"g")
+    message = ours.recv(8192)
+    if message:
+        raise _trouble(message)
+
+
+def host_listener() -> socket.socket:
+    """A listener on the host's loopback, where there is no network namespace; needs a token in front of it."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(128)
+    return listener
+
+
+def _held(confinement: Confinement, tree: NamespacedTree) -> dict[str, str]:
+    limits = confinement.limits
+    held = {
+        "memory": "watch",
+        "processes": "rlimit",
+        "file_size": "rlimit",
+        "open_files": "rlimit",
+        "workspace_bytes": "tmpfs" if tree.upper_fd is not None else "watch",
+        "workspace_files": "tmpfs" if tree.upper_fd is not None else "watch",
+    } | tree._group.held
+    return {name: mechanism for name, mechanism in held.items() if getattr(limits, name) is not None}
+
+
+_DO = {
+    "namespaces": "allow unprivileged user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)",
+    "stage": "make the path readable for the sandbox's user, or leave it out of the tools",
+    "workspace": "keep the state directory (INSPAN_HOME) on a file system that can hold an overlay's upper layer",
+}
+
+
+def _trouble(message: bytes) -> InspanError:
+    if not message.startswith(b"no"):
+        return SandboxError("the launcher ended before the sandbox was built")
+    found = json.loads(message[2:])
+    return SandboxError(
+        f"the sandbox cannot be built: {found['error']}", where=f"step {found['step']}", do=_DO.get(found["step"])
+    )
+
+
+def _pidfd(pid: int) -> int | None:
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+
+
+def _signal(pidfd: int, number: int) -> None:
+    try:
+        signal.pidfd_send_signal(pidfd, number)
+    except (ProcessLookupError, OSError):
+        pass
+
+
+def _rest(fd: int) -> bytes:
+    found = b""
+    os.set_blocking(fd, False)
+    while True:
+        try:
+            block = os.read(fd, 4096)
+        except BlockingIOError:
+            return found
+        if not block:
+            return found
+        found += block

@@ -1,0 +1,106 @@
+"""What the kernel says about a held sandbox, read from outside, where nothing inside can reach.
+
+A process's line in /proc is written by the kernel: what stands there before the first instruction of the job cannot be
+forged by the job.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+import struct
+from typing import Any
+
+from inspan.errors import SandboxError
+from inspan.sandbox.contract import Confinement
+
+NAMESPACES = ("user", "mnt", "pid", "net", "ipc", "uts")
+_SYS_OPENAT2, _O_PATH, _RESOLVE_IN_ROOT = 437, os.O_PATH, 0x10
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def seen(pid: int) -> dict[str, Any] | None:
+    """Namespaces, identity and privileges of a process; None when it is gone or cannot be looked at.
+
+    Keys: ``namespaces`` and ``own`` (name to inode, of the process and of this one), ``uid``, ``CapEff``, ``CapBnd``
+    (hexadecimal), ``NoNewPrivs``, ``Seccomp``.
+    """
+    try:
+        with open(f"/proc/{pid}/status") as reading:
+            fields = dict(line.split(":\t", 1) for line in reading.read().splitlines() if ":\t" in line)
+        inside = {name: os.stat(f"/proc/{pid}/ns/{name}").st_ino for name in NAMESPACES}
+    except OSError:
+        return None
+    return {
+        "namespaces": inside,
+        "own": {name: os.stat(f"/proc/self/ns/{name}").st_ino for name in NAMESPACES},
+        "uid": int(fields["Uid"].split()[0]),
+        "CapEff": fields["CapEff"].strip(),
+        "CapBnd": fields["CapBnd"].strip(),
+        "NoNewPrivs": int(fields["NoNewPrivs"]),
+        "Seccomp": int(fields["Seccomp"]),
+    }
+
+
+def require(found: dict[str, Any], confinement: Confinement) -> None:
+    """Refuse a sandbox that is not one.
+
+    Raises:
+        SandboxError: names the first thing that does not hold.
+    """
+    shared = [name for name in NAMESPACES if found["namespaces"][name] == found["own"][name]]
+    if confinement.network == "host":
+        shared = [name for name in shared if name != "net"]
+    problems = [f"the {name} namespace is the host's" for name in shared]
+    if found["uid"] != confinement.plan.uid:
+        problems.append(f"the uid is {found['uid']}, not {confinement.plan.uid}")
+    if int(found["CapEff"], 16) or int(found["CapBnd"], 16):
+        problems.append("capabilities are left")
+    if found["NoNewPrivs"] != 1:
+        problems.append("new privileges can be gained")
+    if problems:
+        raise SandboxError(f"the sandbox does not hold: {'; '.join(problems)}")
+
+
+def number_inside(pid: int) -> int:
+    """The number a process of a sandbox has in the sandbox's pid namespace; 0 when it is gone."""
+    try:
+        with open(f"/proc/{pid}/status") as reading:
+            for line in reading:
+                if line.startswith("NSpid:"):
+                    numbers = line.split()[1:]
+                    return int(numbers[1]) if len(numbers) > 1 else int(numbers[0])
+    except OSError:
+        pass
+    return 0
+
+
+def executable_inside(pid: int, program: str, path: str, cwd: str) -> bool:
+    """Whether ``program`` is an executable file in the file system that process ``pid`` sees."""
+    try:
+        root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        if "/" in program:
+            candidates = [os.path.join(cwd, program)]
+        else:
+            candidates = [os.path.join(cwd, directory, program) for directory in path.split(":")]
+        return any(_executable(root, candidate) for candidate in candidates)
+    finally:
+        os.close(root)
+
+
+def _executable(root: int, path: str) -> bool:
+    # Links are resolved as the process would: absolute ones start at its root, not at ours.
+    how = struct.pack("QQQ", _O_PATH | os.O_CLOEXEC, 0, _RESOLVE_IN_ROOT)
+    fd = _libc.syscall(_SYS_OPENAT2, root, os.fsencode(path.lstrip("/")), how, len(how))
+    if fd < 0:
+        return False
+    try:
+        mode = os.fstat(fd).st_mode
+        return stat.S_ISREG(mode) and bool(mode & 0o111)
+    finally:
+        os.close(fd)

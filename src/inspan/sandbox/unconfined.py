@@ -1,0 +1,253 @@
+"""Level ``none``: a plain process in the plan's directory. No boundary at all; only its end is held to.
+
+A read-only job is refused here: nothing stops the program from writing, and permissions it could change back are not a
+mechanism.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from typing import Any
+
+from inspan.errors import HarnessError, SandboxError
+from inspan.sandbox import census, cgroups
+from inspan.sandbox.contract import Confinement, Proof
+from inspan.sandbox.limits import Watch, ended
+
+_KEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
+_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+MARKER = "INSPAN_TREE"
+"""Environment variable that marks the processes of one tree, for the census."""
+
+
+def become_subreaper() -> None:
+    """Let orphans of our own children fall back to this process. For the runner: the net below the keeper's net."""
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+
+
+class NoneDriver:
+    """No confinement: debugging, trusted programs, rehearsals where nothing else is to be had."""
+
+    level = "none"
+
+    def probe(self, state_dir: str) -> Proof:
+        """See ``Driver.probe``. Always there; isolates nothing."""
+        return Proof(level="none", available=os.path.isdir("/proc/self"), detail="not isolated: a plain process")
+
+    def start(self, confinement: Confinement, *, stdin: int, stdout: int, stderr: int) -> KeptTree:
+        """See ``Driver.start``."""
+        plan = confinement.plan
+        if plan.kind != "clone":
+            raise SandboxError("level none cannot stack layers; it needs a clone", where="the mount plan")
+        if plan.read_only:
+            raise SandboxError(
+                "level none cannot keep a job from writing", do="use --sandbox sandbox for a read-only job"
+            )
+        env = environment(confinement)
+        program = confinement.argv[0]
+        cwd = _cwd(confinement)
+        if shutil.which(os.path.join(cwd, program) if "/" in program else program, path=env["PATH"]) is None:
+            raise HarnessError(
+                f"{program} cannot be executed", where=f"PATH: {env['PATH']}", do="install it", reason="spawn_failed"
+            )
+        return _start(confinement, env, cwd, (stdin, stdout, stderr))
+
+
+class KeptTree:
+    """A tree below a keeper. See ``Confined``, and ``NamespacedTree`` for the further attributes."""
+
+    upper_fd: int | None = None
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], control: socket.socket, marker: str, confinement: Confinement
+    ) -> None:
+        self.pid = process.pid
+        self.listeners: list[socket.socket] = []
+        self.base_url = ""
+        self.held: dict[str, str] = {}
+        self.exceeded: str | None = None
+        self.orphans: tuple[str, ...] = ()
+        self.executed: bool | None = None
+        self.proof: dict[str, Any] = {}
+        self._process, self._control, self._marker = process, control, marker.encode()
+        self._pidfd = os.pidfd_open(process.pid)
+        self._group = cgroups.group(confinement.limits)
+        self._watch = Watch(
+            self, confinement.limits, self._group, [confinement.plan.directory, confinement.plan.home], lambda: None
+        )
+        self._group.join(process.pid)
+        self._exit: int | None = None
+        self._done = self._closed = self._killed = self._released = False
+
+    def release(self) -> None:
+        """See ``Confined.release``."""
+        if not self._released:
+            self._released = True
+            self._watch.start()
+            self._order(b"g")
+
+    def kill(self) -> None:
+        """See ``Confined.kill``. The keeper ends the tree and then itself; killed first, it could not."""
+        self._killed = True
+        self._order(b"k")
+
+    def interrupt(self) -> None:
+        """See ``Confined.interrupt``."""
+        self._order(b"t")
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """See ``Confined.wait``."""
+        until = None if timeout is None else time.monotonic() + timeout
+        if not self._done:
+            if not ended(self._pidfd, timeout):
+                return None
+            self._process.wait()
+            # The keeper can have been killed by what it kept: then the rest is ended from here.
+            while left := self._left():
+                self._end(left)
+                if until is not None and time.monotonic() > until and self._left():
+                    return None
+            self._finish()
+        return self._exit
+
+    def survivors(self) -> list[int]:
+        """See ``Confined.survivors``: by parentage while the keeper lives, by the environment's marker otherwise."""
+        return [process.pid for process in self._left()]
+
+    def close(self) -> None:
+        """See ``Confined.close``."""
+        if self._closed:
+            return
+        self.kill()
+        self.wait()
+        self._closed = True
+        self._control.close()
+        os.close(self._pidfd)
+        for listener in self.listeners:
+            listener.close()
+
+    # What the watch asks.
+
+    def members(self) -> list[census.Process]:
+        """Everything below the keeper."""
+        return [] if self._done else census.descendants(self.pid)
+
+    def main_ended(self, seconds: float) -> bool:
+        """The keeper ends with the program and takes its own census."""
+        return ended(self._pidfd, seconds)
+
+    def on_main_end(self) -> None:
+        """Nothing: see ``main_ended``."""
+
+    def _order(self, order: bytes) -> None:
+        try:
+            self._control.send(order)
+        except OSError:
+            pass
+
+    def _left(self) -> list[census.Process]:
+        table = census.processes()
+        below = [process for process in census.descendants(self.pid, table) if not process.zombie]
+        known = {process.pid for process in below}
+        below += [process for process in census.marked(self._marker, table) if process.pid not in known | {self.pid}]
+        return below + [table[pid] for pid in self._group.members() if pid in table and pid not in known | {self.pid}]
+
+    def _end(self, left: list[census.Process]) -> None:
+        self._group.kill()
+        self.orphans = tuple(sorted({*self.orphans, *census.names(left)})) if not self._killed else self.orphans
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for process in left:
+                try:
+                    os.kill(process.pid, number)
+                except (ProcessLookupError, PermissionError):
+                    pass
+        time.sleep(0.005)
+        for process in left:
+            try:
+                os.waitpid(process.pid, os.WNOHANG)
+            except ChildProcessError:
+                pass
+
+    def _finish(self) -> None:
+        self._done = True
+        self._watch.finish()
+        self.exceeded = self._watch.exceeded
+        report: dict[str, Any] = {}
+        self._control.setblocking(False)
+        try:
+            report = json.loads(self._control.recv(65536) or b"{}")
+        except OSError:
+            pass
+        self.executed = self._released and "error" not in report
+        self._exit = report.get("exit")
+        if self._exit is None:
+            self._exit = self._process.returncode or -signal.SIGKILL
+        self.orphans = tuple(sorted({*self.orphans, *report.get("orphans", ())}))
+        self._group.remove()
+
+
+def environment(confinement: Confinement) -> dict[str, str]:
+    """The environment: the caller's, HOME always the scratch one, defaults where it has none."""
+    env = {"PATH": _DEFAULT_PATH, "TMPDIR": "/tmp"} | confinement.env
+    return env | {"HOME": confinement.plan.home}
+
+
+def _cwd(confinement: Confinement) -> str:
+    plan, cwd = confinement.plan, confinement.cwd_inside
+    if cwd is None:
+        return plan.directory
+    return plan.directory + cwd.removeprefix(plan.root_inside) if cwd.startswith(plan.root_inside) else cwd
+
+
+def _start(confinement: Confinement, env: dict[str, str], cwd: str, streams: tuple[int, int, int]) -> KeptTree:
+    limits, marker = confinement.limits, uuid.uuid4().hex
+    # The number of processes is counted by the kernel per user, not per tree: no resource limit for it here.
+    rlimits = {"CORE": 0, "FSIZE": limits.file_size, "NOFILE": limits.open_files}
+    spec = {
+        "argv": list(confinement.argv),
+        "env": env | {MARKER: marker},
+        "cwd": cwd,
+        "rlimits": {name: value for name, value in rlimits.items() if value is not None},
+    }
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    spec_fd = os.memfd_create("specification", 0)
+    try:
+        with open(os.dup(spec_fd), "w", encoding="utf-8") as out:
+            json.dump(spec, out)
+        os.lseek(spec_fd, 0, os.SEEK_SET)
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", _KEEPER, str(theirs.fileno()), str(spec_fd)],
+            stdin=streams[0],
+            stdout=streams[1],
+            stderr=streams[2],
+            pass_fds=(theirs.fileno(), spec_fd),
+            cwd="/",
+            env={},
+            start_new_session=True,
+        )
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+        os.close(spec_fd)
+    tree = KeptTree(process, ours, f"{MARKER}={marker}", confinement)
+    if confinement.ports:
+        listener = socket.socket()
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(128)
+        tree.listeners = [listener]
+        tree.base_url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    held = {"memory": "watch", "processes": "watch", "workspace_bytes": "watch", "workspace_files": "watch"}
+    held |= {"file_size": "rlimit", "open_files": "rlimit"} | tree._group.held
+    tree.held = {name: mechanism for name, mechanism in held.items() if getattr(limits, name) is not None}
+    return tree
