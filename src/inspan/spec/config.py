@@ -7,10 +7,8 @@ came from.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import stat
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,14 +19,13 @@ import msgspec
 from inspan.errors import InvalidSpec, UnknownName
 from inspan.spec import tables
 from inspan.spec.decode import convert, refuse_unknown
+from inspan.spec.files import read_file
 from inspan.spec.globs import Globs
 from inspan.spec.job import LEVELS, Check, Deliver
 from inspan.spec.nearest import suggestion
 from inspan.spec.paths import REPOSITORY_CONFIG, user_config
 from inspan.spec.tables import ProviderTable
 from inspan.spec.validate import seconds, share_path
-
-_LARGEST = 1 << 20
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +106,7 @@ def _strings(value: Any, where: str) -> tuple[str, ...]:
 
 
 def _shares(value: Any, where: str) -> tuple[str, ...]:
-    return tuple(share_path(s) for s in convert(value, tuple[str, ...], where))
+    return tuple(share_path(s, where) for s in convert(value, tuple[str, ...], where))
 
 
 def _deliver(value: Any, where: str) -> str:
@@ -149,9 +146,12 @@ ENVIRONMENT: Final[dict[str, str]] = {
 }
 """Environment variables that set a key."""
 
-OTHER_VARIABLES: Final = ("INSPAN_HOME", "INSPAN_CONFIG", "INSPAN_REPORT")
-"""Variables with a meaning of their own: the state directory, the user's file, the agent's report."""
+OTHER_VARIABLES: Final = ("INSPAN_HOME", "INSPAN_CONFIG")
+"""Variables with a meaning of their own: the state directory and the user's file."""
 
+_INSIDE = ("REPORT", "BASE_URL", "API_KEY", "TOKEN", "TREE", "EVIDENCE", "ROOT", "ONLY")
+_NOT_READ: Final = (*OTHER_VARIABLES, *(f"INSPAN_{word}" for word in _INSIDE))
+# What Inspan sets inside its sandboxes, where a check may run Inspan itself; and a prefix for its own tests.
 _TESTS = "INSPAN_TEST_"
 
 
@@ -169,13 +169,13 @@ def load(repo_toplevel: str | None, *, environ: Mapping[str, str] | None = None)
     user = user_config()
     if repo_toplevel is not None:
         path = Path(repo_toplevel) / REPOSITORY_CONFIG
-        data = _read(path, follow=False)
+        data = read_file(path, follow=False)
         if data is not None:
             digest = "sha256:" + hashlib.sha256(data).hexdigest()
             document = _toml(data, path)
             _refuse_untrusted(document, path, user)
             _merge(document, str(path), values, origins)
-    data = _read(user, follow=True)
+    data = read_file(user, follow=True)
     if data is not None:
         document = _toml(data, user)
         refuse_unknown(document, KEYS, str(user))
@@ -195,7 +195,7 @@ def _merge(document: Mapping[str, Any], where: str, values: dict[str, Any], orig
 def _environment(environ: Mapping[str, str]) -> list[tuple[str, str, Any]]:
     found: list[tuple[str, str, Any]] = []
     for variable in sorted(v for v in environ if v.startswith("INSPAN_")):
-        if variable in OTHER_VARIABLES or variable.startswith(_TESTS):
+        if variable in _NOT_READ or variable.startswith(_TESTS):
             continue
         refuse_unknown({variable: None}, (*ENVIRONMENT, *OTHER_VARIABLES), "the environment")
         key, text = ENVIRONMENT[variable], environ[variable]
@@ -238,22 +238,3 @@ def _toml(data: bytes, path: Path) -> dict[str, Any]:
         return tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidSpec(f"not a TOML document: {error}", where=str(path), do="correct the file") from None
-
-
-def _read(path: Path, *, follow: bool) -> bytes | None:
-    """The file's bytes, None when there is none. The repository's file is never followed out of the checkout."""
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
-    try:
-        descriptor = os.open(path, flags)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        why = "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror
-        raise InvalidSpec(
-            f"the configuration cannot be read: {why}", where=str(path), do="make it a readable file"
-        ) from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
-            raise InvalidSpec("the configuration is not a file of at most 1 MiB", where=str(path), do="make it one")
-        return file.read(_LARGEST)

@@ -45,7 +45,9 @@ def convert(document: Any, kind: type[T], where: str) -> T:
     try:
         return msgspec.convert(document, kind)
     except msgspec.ValidationError as error:
-        raise _explained(str(error), document, kind, where) from None
+        raise _explained(str(error), kind, where) from None
+    except UnicodeEncodeError:
+        raise InvalidSpec("a value is not UTF-8", where=where, do="write it as UTF-8 text") from None
 
 
 def refuse_unknown(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
@@ -60,7 +62,7 @@ def refuse_unknown(table: Mapping[str, Any], known: Iterable[str], where: str) -
             raise InvalidSpec(f"unknown key {key!r}", where=where, do=suggestion(key, names))
 
 
-def _explained(message: str, document: Any, kind: type[Any], where: str) -> InvalidSpec:
+def _explained(message: str, kind: type[Any], where: str) -> InvalidSpec:
     unknown = _UNKNOWN.fullmatch(message)
     if unknown:
         key, place = unknown[1], unknown[2]

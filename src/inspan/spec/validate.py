@@ -39,6 +39,7 @@ def validated(job: Job) -> Job:
         InvalidSpec: for a field that is empty, malformed, out of range or contradicts another.
         UnknownName: for an unknown sandbox level.
     """
+    job = convert(msgspec.to_builtins(job), Job, "job")  # a Struct does not check its types when it is built
     if not job.prompt.strip():
         raise InvalidSpec("the prompt is empty", where="prompt", do="say what is to be done")
     _plain_text(job)
@@ -66,7 +67,7 @@ def validated(job: Job) -> Job:
     )
 
 
-def share_path(text: str) -> str:
+def share_path(text: str, where: str = "share") -> str:
     """A shared directory, normalised: relative to the checkout's root, without ``.``, ``..`` or ``.git``.
 
     Raises:
@@ -83,7 +84,7 @@ def share_path(text: str) -> str:
     ):
         raise InvalidSpec(
             f"bad shared directory {text!r}",
-            where="share",
+            where=where,
             do="name a git-ignored directory of the checkout by its path from the root, like node_modules",
         )
     return "/".join(clean)

@@ -1,0 +1,220 @@
+"""What ``inspan init`` finds: a repository's checks and set-up commands, from its files alone. Nothing is executed."""
+
+from __future__ import annotations
+
+import configparser
+import contextlib
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from inspan.errors import InvalidSpec
+from inspan.spec.files import read_file
+from inspan.spec.paths import REPOSITORY_CONFIG
+
+
+class Found(msgspec.Struct, frozen=True):
+    """One command and the file that suggests it. ``name`` is empty for a set-up command."""
+
+    name: str
+    command: str
+    because: str
+
+
+class Discovery(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found. ``setup_inputs`` are the lock files that exist."""
+
+    checks: tuple[Found, ...] = ()
+    setup: tuple[Found, ...] = ()
+    setup_inputs: tuple[str, ...] = ()
+
+
+_SETUP = (  # lock file, command; the first of a language wins
+    ("python", "uv.lock", "uv sync --frozen"),
+    ("python", "poetry.lock", "poetry install --no-interaction"),
+    ("python", "Pipfile.lock", "pipenv sync --dev"),
+    ("python", "requirements-dev.txt", "python3 -m venv .venv && .venv/bin/pip install -q -r requirements-dev.txt"),
+    ("python", "requirements.txt", "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt"),
+    ("node", "pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
+    ("node", "yarn.lock", "yarn install --frozen-lockfile"),
+    ("node", "package-lock.json", "npm ci"),
+    ("go", "go.sum", "go mod download"),
+    ("rust", "Cargo.lock", "cargo fetch --locked"),
+)
+
+
+def discover(root: Path) -> Discovery:
+    """Look at the well-known files of the repository at ``root``.
+
+    Raises:
+        InvalidSpec: for a well-known file that cannot be read.
+    """
+    checks = [*_python(root), *_node(root)]
+    for file, name, command in (("go.mod", "go", "go test ./..."), ("Cargo.toml", "cargo", "cargo test --quiet")):
+        if _text(root, file) is not None:
+            checks.append(Found(name, command, file))
+    if not checks:
+        checks += _make(root)
+    setup: dict[str, Found] = {}
+    inputs = [file for _, file, _ in _SETUP if _text(root, file) is not None]
+    for language, file, command in _SETUP:
+        if file in inputs:
+            setup.setdefault(language, Found("", command, file))
+    return Discovery(checks=tuple(checks), setup=tuple(setup.values()), setup_inputs=tuple(inputs))
+
+
+def _text(root: Path, name: str) -> str | None:
+    path = root / name
+    if path.is_dir() or path.is_symlink():
+        return None
+    data = read_file(path, follow=False)
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def _toml(root: Path, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(_text(root, name) or "")
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _sections(root: Path, name: str) -> set[str]:
+    parser = configparser.RawConfigParser(strict=False)
+    with contextlib.suppress(configparser.Error):
+        parser.read_string(_text(root, name) or "")
+    return set(parser.sections())
+
+
+def _python(root: Path) -> Iterator[Found]:
+    because = _pytest_because(root)
+    if because:
+        yield Found("pytest", "pytest -q", because)
+    elif "tox" in _sections(root, "tox.ini") or "tox" in _mapping(_toml(root, "pyproject.toml").get("tool")):
+        yield Found("tox", "tox -q", "tox.ini" if "tox" in _sections(root, "tox.ini") else "pyproject.toml")
+    else:
+        tests = next(_test_files(root), None)
+        if tests:
+            yield Found("unittest", "python3 -m unittest -q", tests)
+
+
+def _pytest_because(root: Path) -> str | None:
+    project = _toml(root, "pyproject.toml")
+    requirements = json.dumps(_requirements(project), default=str)
+    if "pytest" in _mapping(project.get("tool")) or re.search(r"\bpytest\b", requirements):
+        return "pyproject.toml"
+    for file, section in (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
+        if section in _sections(root, file):
+            return file
+    for file in ("requirements-dev.txt", "requirements-test.txt", "requirements.txt", "dev-requirements.txt"):
+        if re.search(r"^pytest\b", _text(root, file) or "", re.MULTILINE):
+            return file
+    return next((f for f in ("conftest.py", "tests/conftest.py", "test/conftest.py") if (root / f).is_file()), None)
+
+
+def _requirements(project: dict[str, Any]) -> list[Any]:
+    table = _mapping(project.get("project"))
+    poetry = _mapping(_mapping(project.get("tool")).get("poetry"))
+    return [
+        table.get("dependencies"),
+        table.get("optional-dependencies"),
+        project.get("dependency-groups"),
+        poetry.get("group"),
+        poetry.get("dev-dependencies"),
+    ]
+
+
+def _test_files(root: Path) -> Iterator[str]:
+    for folder in (".", "tests", "test"):
+        place = root / folder
+        if place.is_dir() and not place.is_symlink():
+            for name in sorted(os.listdir(place)):
+                if re.fullmatch(r"test.*\.py", name) and "unittest" in (_text(place, name) or ""):
+                    yield name if folder == "." else f"{folder}/{name}"
+
+
+def _node(root: Path) -> Iterator[Found]:
+    try:
+        package = json.loads(_text(root, "package.json") or "{}")
+    except (ValueError, RecursionError):
+        return
+    if not isinstance(package, dict):
+        return
+    scripts = package.get("scripts")
+    script = scripts.get("test") if isinstance(scripts, dict) else None
+    if isinstance(script, str) and script.strip() and "no test specified" not in script:
+        yield Found("npm", "npm test", "package.json")
+        return
+    used = {**_mapping(package.get("dependencies")), **_mapping(package.get("devDependencies"))}
+    for name, command in (("vitest", "npx vitest run"), ("jest", "npx jest")):
+        if name in used:
+            yield Found(name, command, "package.json")
+            return
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _make(root: Path) -> Iterator[Found]:
+    for file in ("GNUmakefile", "makefile", "Makefile"):
+        targets = re.findall(r"^([A-Za-z][\w.-]*)\s*:(?!=)", _text(root, file) or "", re.MULTILINE)
+        for target in ("test", "check"):
+            if target in targets:
+                yield Found("make", f"make {target}", file)
+                return
+
+
+def document(found: Discovery) -> str:
+    """The text of an ``inspan.toml`` that holds what was found."""
+    import tomlkit
+
+    made = tomlkit.document()
+    made.add(tomlkit.comment("How this repository's work is checked and set up by inspan."))
+    made.add(tomlkit.comment("Only checks, scope, setup and setup_inputs are read here; see `inspan config`."))
+    if found.setup:
+        made.add(tomlkit.nl())
+        made.add(
+            tomlkit.comment("Set-up commands found. They run once per base commit, inside the sandbox and without")
+        )
+        made.add(tomlkit.comment("network; a dependency directory of the checkout can be shown instead with --share."))
+        for one in found.setup:
+            made.add(tomlkit.comment(f"setup = [{json.dumps(one.command)}]  # {one.because}"))
+    if found.setup_inputs:
+        made.add(tomlkit.nl())
+        made.add("setup_inputs", tomlkit.item(list(found.setup_inputs)))
+    made.add(tomlkit.nl())
+    checks = tomlkit.table()
+    for check in found.checks:
+        checks.add(check.name, check.command)
+        checks[check.name].comment(f"found in {check.because}")
+    if not found.checks:
+        checks.add(tomlkit.comment('none was found; write one like: unit = "pytest -q"'))
+    made.add("checks", checks)
+    return tomlkit.dumps(made)
+
+
+def write(root: Path, found: Discovery) -> Path:
+    """Write ``inspan.toml`` at ``root`` and return its path.
+
+    Raises:
+        InvalidSpec: when one exists, or the place cannot be written; nothing is changed then.
+    """
+    path = root / REPOSITORY_CONFIG
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(document(found))
+    except FileExistsError:
+        raise InvalidSpec(
+            f"{REPOSITORY_CONFIG} exists already", where=str(path), do="edit it, or remove it first"
+        ) from None
+    except OSError as error:
+        raise InvalidSpec(
+            f"{REPOSITORY_CONFIG} cannot be written: {error.strerror}", where=str(path), do="make the place writable"
+        ) from None
+    return path

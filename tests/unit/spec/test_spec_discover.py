@@ -1,0 +1,86 @@
+"""`inspan init` reads files, runs nothing, and writes what it found once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspan.errors import InvalidSpec
+from inspan.spec.config import load
+from inspan.spec.discover import discover, document, write
+
+CASES = {
+    "pytest by table": ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, {"pytest": "pytest -q"}),
+    "pytest by dependency": ({"pyproject.toml": "[dependency-groups]\ndev = ['pytest>=8']\n"}, {"pytest": "pytest -q"}),
+    "pytest by ini": ({"pytest.ini": "[pytest]\n"}, {"pytest": "pytest -q"}),
+    "pytest by setup.cfg": ({"setup.cfg": "[tool:pytest]\n"}, {"pytest": "pytest -q"}),
+    "pytest by requirements": ({"requirements-dev.txt": "pytest==8\n"}, {"pytest": "pytest -q"}),
+    "pytest by conftest": ({"tests/conftest.py": ""}, {"pytest": "pytest -q"}),
+    "unittest": ({"tests/test_a.py": "import unittest\n"}, {"unittest": "python3 -m unittest -q"}),
+    "tox": ({"tox.ini": "[tox]\nenvlist = py\n"}, {"tox": "tox -q"}),
+    "tox that runs pytest": ({"tox.ini": "[tox]\n[pytest]\n"}, {"pytest": "pytest -q"}),
+    "npm": ({"package.json": {"scripts": {"test": "mocha"}}}, {"npm": "npm test"}),
+    "npm without a test": ({"package.json": {"scripts": {"test": 'echo "Error: no test specified" && exit 1'}}}, {}),
+    "vitest": ({"package.json": {"devDependencies": {"vitest": "1"}}}, {"vitest": "npx vitest run"}),
+    "jest": ({"package.json": {"devDependencies": {"jest": "1"}}}, {"jest": "npx jest"}),
+    "go": ({"go.mod": "module x\n"}, {"go": "go test ./..."}),
+    "cargo": ({"Cargo.toml": "[package]\n"}, {"cargo": "cargo test --quiet"}),
+    "make": ({"Makefile": "all:\n\ntest: all\n\ttrue\n"}, {"make": "make test"}),
+    "make check": ({"Makefile": "check:\n\ttrue\n"}, {"make": "make check"}),
+    "make variable is no target": ({"Makefile": "test := x\n"}, {}),
+    "make gives way": ({"Makefile": "test:\n", "go.mod": "module x\n"}, {"go": "go test ./..."}),
+    "two languages": (
+        {"go.mod": "", "package.json": {"scripts": {"test": "x"}}},
+        {"npm": "npm test", "go": "go test ./..."},
+    ),
+    "nothing": ({"README.md": "hi"}, {}),
+    "broken files": ({"pyproject.toml": "= =", "package.json": "[1", "tox.ini": "garbage"}, {}),
+    "odd types": ({"pyproject.toml": "tool = 3\n", "package.json": {"scripts": [], "devDependencies": 1}}, {}),
+}
+
+
+def make(root: Path, files: dict) -> Path:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return root
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, expected = CASES[name]
+    found = discover(make(tmp_path, files))
+    assert {c.name: c.command for c in found.checks} == expected
+    monkeypatch.setenv("INSPAN_CONFIG", str(tmp_path / "none.toml"))
+    write(tmp_path, found)
+    assert {c.name: c.command for c in load(str(tmp_path), environ={}).checks} == expected
+
+
+def test_setup_is_written_as_a_proposal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = discover(make(tmp_path, {"uv.lock": "", "requirements.txt": "", "package-lock.json": "{}"}))
+    assert [f.command for f in found.setup] == ["uv sync --frozen", "npm ci"]
+    text = document(found)
+    assert '# setup = ["npm ci"]' in text
+    monkeypatch.setenv("INSPAN_CONFIG", str(tmp_path / "none.toml"))
+    write(tmp_path, found)
+    read = load(str(tmp_path), environ={})
+    assert read.setup == () and set(read.setup_inputs) == {"uv.lock", "requirements.txt", "package-lock.json"}
+
+
+def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "inspan.toml").write_text("mine")
+    with pytest.raises(InvalidSpec, match="exists already"):
+        write(tmp_path, discover(tmp_path))
+    assert (tmp_path / "inspan.toml").read_text() == "mine"
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    outside = make(tmp_path / "outside", {"pytest.ini": "[pytest]\n"})
+    root = tmp_path / "repo"
+    root.mkdir()
+    (root / "pytest.ini").symlink_to(outside / "pytest.ini")
+    (root / "tests").symlink_to(outside)
+    assert discover(root).checks == ()
