@@ -41,7 +41,10 @@ class ClaudeCode:
         return located(self.name, path, prefix)
 
     def launch(self, request: LaunchRequest) -> Launch:
-        """The call. The repository's own settings, hooks and tool servers are not loaded; its CLAUDE.md is."""
+        """The call. The repository's own settings, hooks and tool servers are not loaded; its instructions are.
+
+        Leaving out the project's settings leaves out CLAUDE.md as well, so the user's CLAUDE.md imports it from there.
+        """
         refused = (*ASKING_TOOLS, *(WRITING_TOOLS if request.read_only else ()))
         argv = [
             *request.installed.argv,
@@ -55,11 +58,17 @@ class ClaudeCode:
         ]
         if request.session:
             argv += ["--resume", request.session]
-        return Launch(argv=tuple(argv), env=_environment(request), stdin=request.prompt.encode())
+        files = {"CLAUDE.md": _instructions(request)}
+        return Launch(argv=tuple(argv), env=_environment(request), stdin=request.prompt.encode(), files=files)
 
     def reader(self) -> Reader:
         """Reads ``stream-json`` and the single document of ``json``."""
         return ClaudeReader()
+
+
+def _instructions(request: LaunchRequest) -> bytes:
+    workspace = request.workspace_inside.replace(" ", "\\ ")
+    return f"@{workspace}/CLAUDE.md\n@{workspace}/AGENTS.md\n".encode()
 
 
 def _environment(request: LaunchRequest) -> dict[str, str]:
@@ -68,7 +77,7 @@ def _environment(request: LaunchRequest) -> dict[str, str]:
         "ANTHROPIC_API_KEY": request.token,
         "API_TIMEOUT_MS": str(REQUEST_TIMEOUT_MS),
         "CLAUDE_CODE_MAX_RETRIES": str(MAX_RETRIES),
-        "CLAUDE_CONFIG_DIR": f"{request.home_inside}/.claude",
+        "CLAUDE_CONFIG_DIR": request.files_inside,
         "INSPAN_REPORT": request.report_inside,
         "IS_SANDBOX": "1",  # without it the program refuses to skip permissions as root
         **dict.fromkeys(OFF_SWITCHES, "1"),

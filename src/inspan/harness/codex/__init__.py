@@ -36,7 +36,11 @@ class Codex:
         return located(self.name, path, prefix)
 
     def launch(self, request: LaunchRequest) -> Launch:
-        """The call. Codex's own sandbox is off, for ours holds it; the repository's settings and rules are not read."""
+        """The call. Codex's own sandbox is off, for ours holds it.
+
+        The repository is not declared trusted, so its ``.codex`` settings, hooks and tool servers are not loaded; its
+        AGENTS.md is. (Declared untrusted, it would lose AGENTS.md as well.)
+        """
         argv = [
             *request.installed.argv,
             "exec",
@@ -81,6 +85,5 @@ def _config(request: LaunchRequest) -> bytes:
         "analytics": {"enabled": False},
         "feedback": {"enabled": False},
         "model_providers": {"inspan": provider},
-        "projects": {request.workspace_inside: {"trust_level": "untrusted"}},
     }
     return tomlkit.dumps(settings).encode()
