@@ -25,9 +25,8 @@ from inspan.spec.paths import State
 from inspan.workspace.plan import Bind, MountPlan
 
 Confine = Callable[..., int]
-"""``confine(argv, binds, output) -> exit status``: runs a program with ``binds`` shown, without network, its output to the
-file descriptor ``output``."""
-
+"""``confine(argv, binds, output) -> exit status``: runs a program without network and with ``binds`` shown, its output
+going to the file descriptor ``output``."""
 FIRST_START_SECONDS = 60
 
 
@@ -98,8 +97,9 @@ def _install(
     try:
         package, package_version = program.npm(machine, version)
         integrity = program.integrity[machine] if version == program.version else None
+        call = npm.found(state, progress)
         progress(f"fetching {package} {package_version}" + ("" if integrity else " (not pinned: digest unknown)"))
-        npm.fetch(npm.found(state, progress), part, package, package_version, integrity)
+        npm.fetch(call, part, package, package_version, integrity)
         file = part / program.native(machine)
         if not executable(str(file)):
             raise HarnessError(f"{package} {package_version} holds no program", where=program.native(machine))
