@@ -54,6 +54,7 @@ def spawn(spec: dict[str, Any]) -> int:
                 hard = resource.getrlimit(which)[1]
                 bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
                 resource.setrlimit(which, (bounded, bounded))
+            os.umask(0o022)
             os.chdir(spec["cwd"])
             os.execvpe(spec["argv"][0], spec["argv"], spec["env"])  # noqa: S606
         except OSError as error:

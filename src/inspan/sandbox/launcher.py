@@ -270,6 +270,7 @@ def memory_file(name: str, content: bytes) -> int:
 def build(spec: dict[str, Any], report: dict[str, str]) -> tuple[list[socket.socket], int | None]:
     """All steps up to the held state; ``report["step"]`` says which one is under way."""
     uid, gid, root = spec["uid"], spec["gid"], spec["stage"]
+    os.umask(0o022)  # a runner keeps its own files private; what is staged must be readable for the job
     if spec["drop"]:
         report["step"] = "stage"
         unshare(NEWNS)
@@ -278,7 +279,6 @@ def build(spec: dict[str, Any], report: dict[str, str]) -> tuple[list[socket.soc
         report["step"] = "drop"
         drop(uid, gid)
     die_with(spec["parent"])
-    os.umask(0o022)
     report["step"] = "namespaces"
     user_namespace(uid, gid, spec["network"])
     private_mounts()
