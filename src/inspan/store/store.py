@@ -34,7 +34,8 @@ class Store:
     def __init__(self, state: State, connection: sqlite3.Connection, redactor: Redactor, exact: Redactor) -> None:
         self.state = state
         self.artifacts = Artifacts(state.artifacts, redactor, exact)
-        self._connection, self._redactor, self._lock = connection, redactor, threading.RLock()
+        self.redactor = redactor
+        self._connection, self._lock = connection, threading.RLock()
 
     @classmethod
     def open(cls, state: State, secrets: Iterable[str] = ()) -> Store:
@@ -237,7 +238,7 @@ class Store:
     def _clean(self, value: Any) -> Any:
         if isinstance(value, str):
             # A path may hold bytes that are not UTF-8 (lone surrogates in text); documents spell them out.
-            return self._redactor.text(value.encode("utf-8", "backslashreplace").decode())
+            return self.redactor.text(value.encode("utf-8", "backslashreplace").decode())
         if isinstance(value, dict):
             return {key: self._clean(item) for key, item in value.items()}
         if isinstance(value, list | tuple):

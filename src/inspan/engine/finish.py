@@ -1,0 +1,181 @@
+"""The last stages: one decision, delivery of what earned it, the outcome, and freeing the workspace."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from inspan.deliver.branch import Delivery, deliver_branch
+from inspan.deliver.patch import deliver_patch
+from inspan.engine.context import Context, Stopwatch, changed, timed
+from inspan.engine.ending import as_cancelled, end_without_work, record
+from inspan.engine.gating import receipt_of
+from inspan.engine.records import Progress, Resolved
+from inspan.engine.stages import stage
+from inspan.errors import DeliveryError, InspanError
+from inspan.outcome.decide import Decision, Finding, Situation, decide, delivered
+from inspan.outcome.reasons import Verdict
+from inspan.outcome.records import BackendRecord, Change, DeliveryRecord, FacetState, Violation
+from inspan.spec.job import Job
+from inspan.store.states import DELIVERING
+from inspan.workspace.build import discard
+from inspan.workspace.fingerprint import differences, fingerprint
+
+DELIVERED = (Verdict.ACCEPTED, Verdict.UNVERIFIED)
+"""Verdicts whose result reaches the user's repository; any other result stays an artifact."""
+
+
+@stage("decide")
+def settle(context: Context, progress: Progress) -> Progress:
+    """Decide. A job that will be delivered cannot be cancelled from here on, and a cancelled one is not delivered."""
+    job, spec = progress.job, context.spec(progress.job)
+    touched = _checkout_changes(context, progress)
+    decision = decide(_situation(progress, spec, bool(touched), context.cancelled(job)))
+    if decision.verdict in DELIVERED and not context.store.enter(job, DELIVERING):
+        decision = as_cancelled(decision)
+    context.say(job, "decided", {"verdict": decision.verdict.value, "reason": decision.reason}, once="decided")
+    violations = tuple(
+        Violation(path=path, rule="checkout_changed", detail="a tracked file of the checkout differs")
+        for path in touched
+    )
+    return changed(progress, decision=decision, checkout=violations)
+
+
+def _situation(progress: Progress, spec: Job, checkout_changed: bool, cancelled: bool) -> Situation:
+    collected, gated = progress.collected, progress.gated
+    first = tuple(failure.reason for failure in progress.failures)
+    executor = collected.executor if collected else None
+    # A gate that was not reached is explained by what kept the job from it, not by an error of the gate.
+    cause = (executor.reasons if executor and executor.state is not FacetState.PASSED else ()) + first
+    unseen = Finding(state=FacetState.NOT_EVIDENCED, reasons=cause) if cause else None
+    changeset = collected.changeset if collected else None
+    return Situation(
+        executor=executor or unseen,
+        scope=(gated.scope if gated else None) or unseen,
+        checks=(gated.checks if gated else None) or unseen,
+        checks_asked=bool(spec.checks),
+        unchecked=spec.unchecked,
+        read_only=spec.read_only,
+        answered=collected.answered if collected else False,
+        changed=changeset.result != changeset.base if changeset else None,
+        declared_no_change=collected.claims.no_change_reason if collected else None,
+        base_checks_passed=gated.base_passed if gated else None,
+        activity=collected.activity if collected else None,
+        cancelled=cancelled or progress.cancelled,
+        extra=first + (("checkout_changed",) if checkout_changed else ()),
+    )
+
+
+def _checkout_changes(context: Context, progress: Progress) -> tuple[str, ...]:
+    """Tracked files of the checkout that differ now; looked at before anything of ours is delivered into it."""
+    prepared = progress.prepared
+    if prepared is None or prepared.checkout is None or progress.ended is None:
+        return ()
+    before = json.loads(context.store.artifacts.get(prepared.checkout))
+    return differences(before, fingerprint(context.resolved(progress.job).repository))
+
+
+@stage("deliver")
+def deliver(context: Context, progress: Progress) -> Progress:
+    """Bring an accepted or unverified result to where the user wants it. Done twice, it is the same."""
+    job, decision = progress.job, progress.decision
+    spec, resolved = context.spec(job), context.resolved(job)
+    changeset = progress.collected.changeset if progress.collected else None
+    if decision is None or decision.verdict not in DELIVERED or spec.deliver == "none" or changeset is None:
+        return progress
+    if changeset.result is None or changeset.result == changeset.base:
+        return progress
+    watch = Stopwatch()
+    try:
+        made = _made(context, progress, spec, resolved, decision)
+        finding = Finding(state=FacetState.PASSED)
+        context.say(job, "delivered", msgspec.to_builtins(made), once="delivered")
+    except InspanError as error:
+        made, finding = DeliveryRecord(), Finding(state=FacetState.FAILED, reasons=(error.reason,))
+        context.say(job, "delivery_failed", {"text": str(error)}, once="delivery_failed")
+    done = changed(progress, delivery=made, decision=delivered(decision, finding))
+    return timed(done, deliver=watch())
+
+
+def _made(context: Context, progress: Progress, spec: Job, resolved: Resolved, decision: Decision) -> DeliveryRecord:
+    job, gated, collected, prepared = progress.job, progress.gated, progress.collected, progress.prepared
+    if gated is None or collected is None or collected.changeset is None or prepared is None:
+        raise DeliveryError("nothing was judged", where=job, do="Run the job again.")
+    changeset = collected.changeset
+    if spec.deliver == "patch":
+        return deliver_patch(context.state, resolved.repository, job, changeset.change)
+    created = datetime.fromisoformat(context.row(job).created)
+    delivery = Delivery(
+        job=job,
+        verdict=decision.verdict,
+        reason=decision.reason,
+        receipt=gated.receipt or "",
+        verified_receipt=receipt_of(spec, prepared, changeset, gated),
+        change=changeset.change,
+        title=spec.prompt,
+        when=int(created.timestamp()),
+        summary=collected.claims.summary,
+        rehearsal=resolved.rehearsal,
+    )
+    return deliver_branch(context.state, resolved.repository, delivery)
+
+
+@stage("record", must=True)
+def write(context: Context, progress: Progress) -> Progress:
+    """Write the outcome, once."""
+    row = context.row(progress.job)
+    if progress.decision is not None:
+        record(context, row, progress.decision, _details(context, progress))
+    else:
+        why = progress.failures[0]
+        end_without_work(context, row, why.reason, why.detail)
+    return progress
+
+
+def _details(context: Context, progress: Progress) -> dict[str, Any]:
+    job, collected, gated, prepared = progress.job, progress.collected, progress.gated, progress.prepared
+    resolved, cause = context.resolved(job), collected.cause if collected else None
+    changeset = collected.changeset if collected else None
+    base = prepared.base if prepared else context.row(job).base
+    said = (cause.detail if cause else None, progress.ended.detail if progress.ended else None)
+    details = [*(failure.detail for failure in progress.failures), *(text for text in said if text)]
+    fields: dict[str, Any] = {
+        "attempt": 1,
+        "detail": details[0] if details else None,
+        "backend": _backend(resolved, progress),
+        "change": changeset.change if changeset else Change(base=base),
+        "violations": (*progress.checkout, *(gated.violations if gated else ())),
+        "delivery": progress.delivery,
+        "timing": progress.timing,
+        "warnings": progress.warnings,
+        "retry_at": cause.retry_at if cause else None,
+        "artifacts": progress.artifacts,
+    }
+    if collected is not None:
+        fields |= {"claims": collected.claims, "contradictions": collected.contradictions}
+        fields |= {"usage": collected.usage, "isolation": collected.isolation}
+    if gated is not None:
+        fields |= {"checks": gated.results, "receipt": gated.receipt}
+    return fields
+
+
+def _backend(resolved: Resolved, progress: Progress) -> BackendRecord:
+    collected = progress.collected
+    return BackendRecord(
+        harness=resolved.harness,
+        provider=resolved.provider,
+        model=resolved.model,
+        harness_version=(collected.harness_version if collected else None) or resolved.harness_version,
+        model_served=collected.model_served if collected else None,
+    )
+
+
+@stage("free")
+def free(context: Context, progress: Progress) -> Progress:
+    """Give the workspace back, unless it is the only place where the work still is."""
+    if progress.prepared is not None and not progress.keep:
+        discard(context.state, progress.prepared.plan)
+    return progress

@@ -1,0 +1,33 @@
+"""Who owns what a job writes, and which tools and variables it gets: the same answer at every stage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from inspan.engine.records import Resolved
+from inspan.sandbox.environment import allowed
+from inspan.sandbox.levels import owner
+from inspan.sandbox.tools import Toolset, toolset
+from inspan.workspace.build import Owner
+
+
+def owner_at(level: str) -> Owner:
+    """Owner of a job's writable files at ``level``."""
+    found = owner(level)
+    return Owner(uid=found.uid, gid=found.gid)
+
+
+def tools_of(resolved: Resolved, environ: Mapping[str, str]) -> Toolset:
+    """The tools table of the command that asked."""
+    return toolset(resolved.path, checkout=resolved.repository.toplevel, home=home_of(environ))
+
+
+def environment_of(resolved: Resolved, environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables a job may see."""
+    return allowed(environ, resolved.pass_env)
+
+
+def home_of(environ: Mapping[str, str]) -> str:
+    """The caller's HOME."""
+    return environ.get("HOME") or os.path.expanduser("~")

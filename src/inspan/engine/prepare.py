@@ -1,0 +1,106 @@
+"""The first stage: base, layers and workspace, ready for an agent."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from inspan.engine.context import Context, Stopwatch, changed, seconds_between, timed
+from inspan.engine.places import owner_at, tools_of
+from inspan.engine.records import Prepared, Progress, Resolved
+from inspan.engine.setup import ensure_setup
+from inspan.engine.stages import stage
+from inspan.spec.job import Job
+from inspan.store.ids import attempt_id
+from inspan.store.states import PREPARING
+from inspan.workspace.build import ensure_gate, ensure_pristine, plan_attempt
+from inspan.workspace.fingerprint import fingerprint
+from inspan.workspace.plan import MountPlan
+from inspan.workspace.repository import Repository, uncommitted
+from inspan.workspace.seed import seed
+from inspan.workspace.snapshot import take
+
+CHECKOUT_IN_REACH = ("none", "landlock")
+"""Levels that cannot promise that the user's checkout is out of reach: it is compared instead."""
+
+_NAMED = 10  # paths in one warning
+
+
+@stage("prepare")
+def prepare(context: Context, progress: Progress) -> Progress:
+    """Fix the base, make its layers, run set-up once, and plan the workspace."""
+    watch = Stopwatch()
+    job, row = progress.job, context.row(progress.job)
+    queued = seconds_between(row.created)
+    context.store.enter(job, PREPARING)
+    context.say(job, "preparing", {"base": row.base}, once="preparing")
+    if context.cancelled(job):
+        return changed(progress, cancelled=True)
+    spec, resolved = row.spec, context.resolved(job)
+    repo = resolved.repository
+    ensure_gate(context.state, repo)
+    checkout = _checkout(context, job, resolved)
+    base, warnings = _base(context, job, spec, repo, row.base)
+    owner, toolset = owner_at(resolved.level), tools_of(resolved, context.environ)
+    ensure_pristine(context.state, repo, base, owner)
+    setup = ensure_setup(context, job, base, spec.setup, toolset)
+    attempt = attempt_id(job, 1)
+    plan = plan_attempt(
+        context.state,
+        repo,
+        base,
+        attempt,
+        kind=resolved.workspace,
+        owner=owner,
+        share=spec.share,
+        setup=setup,
+        read_only=spec.read_only,
+        level=resolved.level,
+    )
+    if resolved.continue_result is not None:
+        seed(context.state, repo, plan, base, resolved.continue_result, setup)
+    prepared = Prepared(base=base, attempt=attempt, plan=plan, toolset=toolset, checkout=checkout, setup=setup)
+    warnings += _ancestors(resolved, plan)
+    for number, warning in enumerate(warnings):
+        context.say(job, "warning", {"text": warning}, once=f"warning-{number}")
+    done = changed(progress, prepared=prepared, warnings=tuple(warnings))
+    return timed(done, queued=queued, prepare=watch())
+
+
+def _checkout(context: Context, job: str, resolved: Resolved) -> str | None:
+    if resolved.level not in CHECKOUT_IN_REACH:
+        return None
+    return context.store.keep(job, "checkout", json.dumps(fingerprint(resolved.repository)).encode())
+
+
+def _base(context: Context, job: str, spec: Job, repo: Repository, base: str) -> tuple[str, list[str]]:
+    """The base in force and what a person should know about it."""
+    if spec.dirty and spec.continue_from is None:
+        snapshot = take(context.state, repo)
+        context.store.set_base(job, snapshot.commit)
+        left = [f"{path} ({why})" for path, why in snapshot.left_out]
+        return snapshot.commit, [f"left out of the snapshot: {_some(left)}"] if left else []
+    found = uncommitted(repo)
+    warnings = []
+    if found.tracked:
+        warnings.append(f"not committed and so not part of the base: {_some(found.tracked)}")
+    if found.untracked:
+        warnings.append(f"untracked and so not part of the base: {_some(found.untracked)}")
+    return base, warnings
+
+
+def _ancestors(resolved: Resolved, plan: MountPlan) -> list[str]:
+    """Settings above the workspace that the harness would find and obey, where nothing hides them."""
+    if resolved.level != "none":
+        return []
+    names = {pattern.removeprefix("**/").split("/")[0] for pattern in resolved.deciders}
+    plain = sorted(name for name in names if name and not set(name) & set("*?["))
+    above = Path(plan.directory).parents
+    found = [os.fspath(place / name) for place in above for name in plain if os.path.lexists(place / name)]
+    return [f"settings above the workspace that nothing hides at level none: {_some(found)}"] if found else []
+
+
+def _some(names: tuple[str, ...] | list[str]) -> str:
+    shown = ", ".join(names[:_NAMED])
+    return shown if len(names) <= _NAMED else f"{shown} and {len(names) - _NAMED} more"

@@ -1,0 +1,184 @@
+"""Everything that can be refused is refused here, before anything is stored or started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from inspan.engine.records import Resolved
+from inspan.errors import HarnessError, InvalidSpec, SandboxError
+from inspan.gateway.contract import Upstream
+from inspan.harness.contract import Harness
+from inspan.harness.registry import SHIPPED, harness, refuse_reason
+from inspan.provider.registry import REHEARSAL, Provider, common_wire, credential, provider
+from inspan.routing.backend import Backend, parse_backend
+from inspan.sandbox.levels import choose
+from inspan.spec.config import Configuration
+from inspan.spec.job import Job
+from inspan.spec.paths import State
+from inspan.store.database import make_private_directory
+from inspan.store.read import find_job, get_outcome
+from inspan.workspace.build import overlay_possible
+from inspan.workspace.repository import Repository, open_repository, resolve_base
+
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+class Submission(NamedTuple):
+    """A job that can be run."""
+
+    job: Job
+    base: str
+    backend: str
+    resolved: Resolved
+    retry_of: str | None
+
+
+def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str, str]) -> Submission:
+    """Decide who works on ``job``, where and how.
+
+    Args:
+        job: validated.
+        config: the effective configuration of the job's checkout.
+        state: the state directory.
+        environ: the environment of the command that asks.
+
+    Raises:
+        RepositoryError, UnknownName, InvalidSpec: the request cannot be understood.
+        HarnessError: (``harness_missing``) the program is not here, or (``auth``) it needs a login of its own.
+        ProviderError: no credential, or no common wire.
+        SandboxError: the asked confinement cannot be had.
+    """
+    repository = open_repository(job.repo)
+    base = resolve_base(repository, job.base)
+    asked = parse_backend(_backend_text(job, config))
+    worker = harness(asked.harness, config.harnesses)
+    endpoint = provider(asked.provider, config)
+    upstream = _upstream(job, asked, worker, endpoint, environ)
+    path = environ.get("PATH") or DEFAULT_PATH
+    installed = worker.locate(path, str(state.harness))
+    if installed is None:
+        raise _missing(worker, path, state)
+    earlier = _earlier(job, state, repository)
+    make_private_directory(state.root)  # levels are probed in it
+    rehearsal = upstream.kind == "rehearsal"
+    level = choose(
+        job.sandbox,
+        state_dir=str(state.root),
+        rehearsal=rehearsal,
+        allow_none=config.allow_none,
+        minimum=config.min_sandbox,
+    )
+    if level == "none" and job.read_only:
+        raise SandboxError(
+            "Level none cannot keep a read-only job from writing.", where="sandbox", do="Use --sandbox sandbox."
+        )
+    resolved = Resolved(
+        harness=asked.harness,
+        provider=upstream.provider,
+        asked_provider=asked.provider,
+        model=asked.model,
+        upstream=upstream,
+        level=level,
+        path=path,
+        workspace=_workspace(level, state),
+        repository=repository,
+        harness_config=config.harnesses.get(asked.harness),
+        harness_version=installed.version,
+        deciders=_deciders(worker),
+        credential_env=None if rehearsal else endpoint.credential_env,
+        pass_env=config.pass_env,
+        setup_inputs=config.setup_inputs,
+        rehearsal=_scenario(job.rehearse)[1] if job.rehearse is not None else None,
+        continue_base=earlier[0] if earlier else None,
+        continue_result=earlier[1] if earlier else None,
+        config_digest=config.repository_digest,
+    )
+    final = msgspec.structs.replace(asked, provider=upstream.provider)
+    return Submission(job, earlier[0] if earlier else base, str(final), resolved, job.continue_from)
+
+
+def _backend_text(job: Job, config: Configuration) -> str:
+    text = job.backend or config.default_backend
+    if text is None:
+        raise InvalidSpec(
+            "The job names no backend and none is configured.",
+            where="--backend, the key backend of the user's configuration, INSPAN_BACKEND",
+            do="Give --backend harness@provider/model, like claude-code@anthropic/MODEL.",
+        )
+    return text
+
+
+def _upstream(job: Job, asked: Backend, worker: Harness, endpoint: Provider, environ: Mapping[str, str]) -> Upstream:
+    wire = common_wire(endpoint, worker.wires, asked.harness)
+    if job.rehearse is not None:
+        scenario, _ = _scenario(job.rehearse)
+        return Upstream(kind="rehearsal", provider=REHEARSAL, model=asked.model, wire=wire, scenario=scenario)
+    if endpoint.name == REHEARSAL:
+        raise InvalidSpec(
+            "The rehearsal provider needs a scenario.",
+            where=str(asked),
+            do="Add --rehearse SCENARIO, like --rehearse write-file.",
+        )
+    refusal = refuse_reason(worker, endpoint.name, endpoint.wires)
+    if refusal is not None:
+        raise HarnessError(refusal, where=str(asked), do="Choose another backend.", reason="auth")
+    credential(endpoint, environ)
+    return Upstream(
+        kind="http",
+        provider=endpoint.name,
+        model=asked.model,
+        wire=wire,
+        base_url=endpoint.wires[wire],
+        credential_header=endpoint.header,
+    )
+
+
+def _scenario(text: str) -> tuple[str, str]:
+    """The scenario to be played, frozen now, and its name."""
+    from inspan.gateway.rehearsal.scenario import SCENARIOS, load_scenario
+
+    name = load_scenario(text).name
+    if text in SCENARIOS or not os.path.isfile(text):
+        return text, name
+    with open(text, encoding="utf-8") as file:
+        return file.read(), name
+
+
+def _missing(worker: Harness, path: str, state: State) -> HarnessError:
+    return HarnessError(
+        f"The program of harness {worker.name!r} is not installed.",
+        where=f"{state.harness / worker.name}, PATH={path}",
+        do=f"Run inspan harness install {worker.name}, or put the program on PATH.",
+        reason="harness_missing",
+    )
+
+
+def _earlier(job: Job, state: State, repository: Repository) -> tuple[str, str] | None:
+    """Base and result of the job to continue."""
+    if job.continue_from is None:
+        return None
+    row = find_job(state, job.continue_from)
+    outcome = get_outcome(state, row.id)
+    if outcome is None:
+        raise InvalidSpec(f"Job {row.id} has not ended.", where="continue_from", do="Wait for it, or cancel it first.")
+    if os.path.realpath(row.repo) != repository.toplevel:
+        raise InvalidSpec(f"Job {row.id} worked on {row.repo}.", where="continue_from", do="Name that repository.")
+    if outcome.change is None or outcome.change.result is None:
+        raise InvalidSpec(
+            f"Job {row.id} left no change to continue from.", where="continue_from", do="Retry it without --continue."
+        )
+    return outcome.change.base, outcome.change.result
+
+
+def _deciders(worker: Harness) -> tuple[str, ...]:
+    """Settings files the worker obeys, and those of every shipped harness: the next job may use another one."""
+    shipped = (pattern for name in SHIPPED for pattern in harness(name).deciders)
+    return tuple(dict.fromkeys((*worker.deciders, *shipped)))
+
+
+def _workspace(level: str, state: State) -> Literal["overlay", "clone"]:
+    return "overlay" if level != "none" and overlay_possible(state) else "clone"

@@ -1,0 +1,105 @@
+"""Set-up: the commands that install what checks and agent need, run once per base before any agent exists.
+
+They run in a sandbox of their own on the pristine tree, without network, and what they wrote is frozen as a layer. The
+layer is keyed by everything it depends on, so that it is made once and used by every job that asks for the same.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+
+from inspan.engine.context import Context
+from inspan.engine.places import environment_of, owner_at
+from inspan.engine.records import Resolved
+from inspan.errors import WorkspaceError
+from inspan.outcome.canonical import digest
+from inspan.sandbox.contract import Confinement
+from inspan.sandbox.levels import driver
+from inspan.sandbox.tools import Toolset
+from inspan.workspace.build import SetupLayer, discard, find_setup, freeze_setup, plan_setup
+from inspan.workspace.plan import MountPlan
+
+LONGEST = 1800.0
+"""Seconds one set-up command may take."""
+
+_SHOWN = 2048  # bytes of a failed command's output in the outcome
+
+
+def setup_key(resolved: Resolved, base: str, commands: Sequence[str], toolset: Toolset) -> str:
+    """Everything a layer depends on: base (lock files are in it), commands, tools, kind of workspace and owner."""
+    owner = owner_at(resolved.level)
+    tools = [(bind.source, bind.target) for bind in toolset.binds]
+    parts = [base, list(commands), tools, toolset.path, resolved.workspace, resolved.level, owner.uid]
+    return digest(parts).removeprefix("sha256:")[:32]
+
+
+def ensure_setup(context: Context, job: str, base: str, commands: Sequence[str], toolset: Toolset) -> SetupLayer | None:
+    """The frozen layer of ``commands`` on ``base``, made now when there is none. None without commands.
+
+    Raises:
+        WorkspaceError: (``setup_failed``) a command failed; its last output is in the message.
+    """
+    if not commands:
+        return None
+    resolved = context.resolved(job)
+    repo, kind = resolved.repository, resolved.workspace
+    key = setup_key(resolved, base, commands, toolset)
+    found = find_setup(context.state, repo, key)
+    if found is not None:
+        return found
+    plan = plan_setup(context.state, repo, base, key, kind=kind, owner=owner_at(resolved.level), level=resolved.level)
+    try:
+        for number, command in enumerate(commands, 1):
+            context.say(job, "setup", {"command": command, "number": number, "of": len(commands)})
+            _run(context, job, resolved, plan, toolset, command)
+        return freeze_setup(context.state, repo, base, key, plan)
+    except BaseException:
+        discard(context.state, plan)
+        raise
+
+
+def _run(context: Context, job: str, resolved: Resolved, plan: MountPlan, toolset: Toolset, command: str) -> None:
+    confinement = Confinement(
+        plan=plan,
+        argv=("/bin/sh", "-c", command),
+        env=environment_of(resolved, context.environ) | {"PATH": toolset.path},
+        tools=toolset.binds,
+        ports=0,
+    )
+    with tempfile.TemporaryFile() as output:
+        null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            out = output.fileno()
+            tree = driver(resolved.level).start(confinement, stdin=null, stdout=out, stderr=out)
+        finally:
+            os.close(null)
+        try:
+            tree.release()
+            status = _wait(context, job, tree.wait, tree.kill)
+        finally:
+            tree.close()
+        if status == 0:
+            return
+        size = output.seek(0, os.SEEK_END)
+        output.seek(max(0, size - _SHOWN))
+        tail = output.read().decode("utf-8", "replace").strip()
+    raise WorkspaceError(
+        f"the set-up command ended with status {status}: {command}\n{tail}",
+        where="set-up, before any agent",
+        do="Correct the command, or what it needs; set-up has no network.",
+        reason="setup_failed",
+    )
+
+
+def _wait(context: Context, job: str, wait: Callable[[float], int | None], kill: Callable[[], None]) -> int | str:
+    until = time.monotonic() + LONGEST
+    while (status := wait(0.2)) is None:
+        late, cancelled = time.monotonic() > until, context.cancelled(job)
+        if late or cancelled:
+            kill()
+            wait(30.0)
+            return f"of one that was ended after {LONGEST:.0f} s" if late else "of one that was cancelled"
+    return status

@@ -1,0 +1,82 @@
+"""Going on with the jobs of drivers that died.
+
+A driver's lock file outlives it; the lock does not. A taker holds the dead driver's lock while it makes that driver's
+jobs its own, and removes the file when nothing is left to take. A job that cannot be gone on with gets an outcome that
+says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from inspan.engine import durable, leases
+from inspan.engine.context import Context
+from inspan.engine.ending import end_without_work
+from inspan.engine.job import WORKFLOWS, run_job
+from inspan.store.records import JobRow
+
+MOST_TAKEOVERS = 5
+"""A job that has outlived this many drivers is suspected of killing them."""
+
+
+def take_over(context: Context) -> list[str]:
+    """Take over every job of every dead driver and return the ids of those that go on here."""
+    taken: list[str] = []
+    with leases.taking_over(context.state):
+        rows = {row.id: row for row in context.store.open_jobs()}
+        for lease in leases.dead(context.state):
+            try:
+                taken += _unfinished(context, lease.executor, rows)
+            except BaseException:
+                lease.abandon()
+                raise
+            lease.release()
+            context.store.end_executor(lease.executor)
+        # Rows come last: by now every workflow of a dead driver is ours or ended, so what is left has none.
+        for row in rows.values():
+            if row.id not in taken and _forsaken(context, row):
+                taken += _without_workflow(context, row)
+    return taken
+
+
+def _forsaken(context: Context, row: JobRow) -> bool:
+    return row.executor is None or (row.executor != context.executor and not leases.alive(context.state, row.executor))
+
+
+def _unfinished(context: Context, executor: str, rows: Mapping[str, JobRow]) -> list[str]:
+    taken = []
+    for found in durable.unfinished(executor):
+        row = rows.get(found.id)
+        if found.name not in WORKFLOWS or found.version != durable.VERSION:
+            durable.abandon(found.id)
+            if row is not None:
+                detail = f"The job runs as {found.name!r}, version {found.version}, which this program does not know."
+                end_without_work(context, row, "environment_lost", detail)
+        elif row is not None and not _suspect(context, row):
+            durable.accept_resumed(context.executor)
+            durable.resume(found.id, context.executor)
+            taken.append(found.id)
+        else:
+            durable.abandon(found.id)  # its job has ended, is gone, or was given up
+    return taken
+
+
+def _without_workflow(context: Context, row: JobRow) -> list[str]:
+    """The driver died between storing the job and starting it, or could not write how it ended."""
+    status = durable.status(row.id)
+    if status is None and not _suspect(context, row):
+        durable.start(run_job, row.id, row.id)
+        return [row.id]
+    if status in durable.ENDED:
+        end_without_work(context, row, "internal_error", f"The job's workflow ended ({status}) without an outcome.")
+    return []
+
+
+def _suspect(context: Context, row: JobRow) -> bool:
+    """Make the job ours, unless it was taken over too often; then it is ended."""
+    if context.store.count(row.id, "taken_over") >= MOST_TAKEOVERS:
+        end_without_work(context, row, "internal_error", f"The job outlived {MOST_TAKEOVERS} drivers and was given up.")
+        return True
+    context.store.take_job(row.id, row.executor, context.executor)
+    context.say(row.id, "taken_over", {"from": row.executor, "by": context.executor})
+    return False
