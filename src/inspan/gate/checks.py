@@ -1,0 +1,149 @@
+"""The checks facet: every required check on the result, judged against the same check on base."""
+
+from __future__ import annotations
+
+import msgspec
+
+from inspan.gate.baseline import run_on_base
+from inspan.gate.command import CommandRun, run_command
+from inspan.gate.context import GateContext, Trees, trees
+from inspan.gate.digest import digest
+from inspan.gate.evidence_of_tests import judge_tests
+from inspan.gate.other_tree import references
+from inspan.gate.runners import Runner, detect
+from inspan.gate.tests.judge import shown
+from inspan.outcome.decide import Finding
+from inspan.outcome.records import CheckResult, FacetState, Violation
+from inspan.spec.job import Check
+
+_FAILING = frozenset(("results_missing",))
+"""Rules of the checks gate that mean ``checks_failed``; every other rejecting one means ``checks_weakened``."""
+
+
+class ChecksVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What the checks showed.
+
+    Attributes:
+        finding: of the facet; ``not_required`` without checks.
+        results: one per check, in order.
+        violations: what was seen in the tests, ``note`` ones included.
+        base_passed: whether every check passes on base; None when that is not known.
+    """
+
+    finding: Finding
+    results: tuple[CheckResult, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    base_passed: bool | None = None
+
+
+def run_checks(context: GateContext) -> ChecksVerdict:
+    """Run and judge every check of the job.
+
+    Raises:
+        GateError, SandboxError, WorkspaceError: a check could not be run; nothing is proved then.
+    """
+    if not context.job.checks:
+        return ChecksVerdict(finding=Finding(state=FacetState.NOT_REQUIRED))
+    foreign = references(context) if context.level == "none" else ()
+    if foreign:
+        return _other_tree(context, foreign)
+    both = trees(context)
+    results: list[CheckResult] = []
+    violations: list[Violation] = []
+    for check in context.job.checks:
+        result, seen = _judged(context, both, check)
+        results.append(result)
+        violations += seen
+    return ChecksVerdict(
+        finding=_finding(results, violations),
+        results=tuple(results),
+        violations=tuple(shown(violations)),
+        base_passed=_base_passed(results),
+    )
+
+
+def _other_tree(context: GateContext, foreign: tuple[str, ...]) -> ChecksVerdict:
+    results = tuple(CheckResult(name=c.name, command=c.command) for c in context.job.checks)
+    violations = tuple(
+        Violation(
+            path="",
+            rule="tests_other_tree",
+            detail=f"the environment refers to the checkout: {where}",
+            level="hold",
+            honest="an editable install; at level sandbox the workspace stands at the checkout's own path",
+        )
+        for where in foreign[:5]
+    )
+    finding = Finding(state=FacetState.NOT_EVIDENCED, reasons=("tests_other_tree",))
+    return ChecksVerdict(finding=finding, results=results, violations=violations)
+
+
+def _judged(context: GateContext, both: Trees, check: Check) -> tuple[CheckResult, list[Violation]]:
+    """One check on base and on the result."""
+    runner = detect(check.command)
+    context.say(f"check {check.name} on base")
+    base = run_on_base(context, check, runner)
+    if context.result == context.base:
+        run, seen = base, []
+    else:
+        context.say(f"check {check.name} on the result")
+        run = run_command(context, context.result, check.command, runner=runner, timeout=check.timeout)
+        seen = judge_tests(context, both, check, runner, base, run) if runner is not None else []
+    return _result(context, check, runner, base, run, seen), seen
+
+
+def _passed(run: CommandRun) -> bool:
+    return run.ended == "exit" and run.exit == 0
+
+
+def _result(
+    context: GateContext, check: Check, runner: Runner | None, base: CommandRun, run: CommandRun, seen: list[Violation]
+) -> CheckResult:
+    tests = run.tests if run.tests is not None and run.tests.sessions else None
+    levels = {v.level for v in seen}
+    if not _passed(run) or "reject" in levels:
+        state = FacetState.FAILED
+    else:
+        state = FacetState.NOT_EVIDENCED if "hold" in levels else FacetState.PASSED
+    note = {"timeout": f"did not end within {check.timeout:g} s", "output": "wrote more output than allowed"}.get(
+        run.ended
+    )
+    rejected = [f"{v.path}: {v.detail}" for v in seen if v.level == "reject"][:6]
+    digested = None
+    if state is FacetState.FAILED:
+        head = "\n".join([*([note] if note else []), *rejected])
+        digested = digest(run.output, runner=runner, run=tests, redactor=context.redactor, note=head)
+    return CheckResult(
+        name=check.name,
+        command=check.command,
+        state=state,
+        evidence="tests" if tests is not None else "exit",
+        base="passed" if _passed(base) else "failed",
+        exit=run.exit,
+        seconds=round(run.seconds, 3),
+        counts=tests.counts if tests is not None else None,
+        digest=digested,
+        artifact=context.keep(context.redactor.data(run.output)) if context.keep is not None else None,
+    )
+
+
+def _finding(results: list[CheckResult], violations: list[Violation]) -> Finding:
+    reasons: list[str] = []
+    rejecting = [v for v in violations if v.level == "reject"]
+    if any(v.rule not in _FAILING for v in rejecting):
+        reasons.append("checks_weakened")
+    if any(r.exit != 0 for r in results) or any(v.rule in _FAILING for v in rejecting):
+        reasons.append("checks_failed")
+    if reasons:
+        return Finding(state=FacetState.FAILED, reasons=tuple(reasons))
+    if any(v.level == "hold" for v in violations):
+        return Finding(state=FacetState.NOT_EVIDENCED, reasons=("tests_changed",))
+    if all(r.state is FacetState.PASSED for r in results):
+        return Finding(state=FacetState.PASSED)
+    return Finding(state=FacetState.NOT_EVIDENCED, reasons=("gate_error",))
+
+
+def _base_passed(results: list[CheckResult]) -> bool | None:
+    if any(r.base == "failed" for r in results):
+        return False
+    return True if all(r.base == "passed" for r in results) else None

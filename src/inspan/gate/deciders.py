@@ -1,0 +1,181 @@
+"""Deciders: what of a repository decides a check without being a test. Pure.
+
+Deciders are *keys of a file*, not whole files: a new dependency in ``pyproject.toml`` decides nothing, a new
+``addopts`` does. Files that are programs (``conftest.py``, hooks, CI) decide as a whole.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from inspan.gate import decider_keys as keys
+from inspan.gate.commands import executed_files, make_targets
+from inspan.gate.tests.conventions import is_test_file
+from inspan.spec.globs import Globs
+
+
+class Touched(msgspec.Struct, frozen=True, kw_only=True):
+    """One changed path with its bytes on base and on the result; None where it does not exist."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+class Decider(msgspec.Struct, frozen=True, kw_only=True):
+    """One decider that changed: the file and the key in it."""
+
+    path: str
+    key: str
+    why: str
+
+
+_BY_NAME: dict[str, tuple[keys.Reduce, str]] = {
+    "pyproject.toml": (keys.pyproject, "tool configuration"),
+    "setup.cfg": (keys.ini, "tool configuration"),
+    "tox.ini": (keys.ini, "tool configuration"),
+    "package.json": (keys.package_json, "scripts and tool configuration"),
+    "makefile": (keys.recipes, "build rules"),
+    "gnumakefile": (keys.recipes, "build rules"),
+    "justfile": (keys.recipes, "build rules"),
+    ".justfile": (keys.recipes, "build rules"),
+    "pytest.ini": (keys.ini_whole, "test runner configuration"),
+    ".pytest.ini": (keys.ini_whole, "test runner configuration"),
+    ".coveragerc": (keys.ini_whole, "coverage configuration"),
+    "mypy.ini": (keys.ini_whole, "type checker configuration"),
+    ".mypy.ini": (keys.ini_whole, "type checker configuration"),
+    ".flake8": (keys.ini_whole, "lint configuration"),
+    "ruff.toml": (keys.toml_tables, "lint configuration"),
+    ".ruff.toml": (keys.toml_tables, "lint configuration"),
+    "pytest.toml": (keys.toml_tables, "test runner configuration"),
+    ".pytest.toml": (keys.toml_tables, "test runner configuration"),
+    "tox.toml": (keys.toml_tables, "test runner configuration"),
+}
+
+_WHOLE: tuple[tuple[str, str], ...] = (  # regular expressions over the lower-cased path
+    (r"(^|/)conftest\.py$", "pytest hooks and fixtures"),
+    (r"(^|/)(sitecustomize|usercustomize)\.py$", "code run at interpreter start"),
+    (r"\.pth$", "code run at interpreter start"),
+    (r"(^|/)(noxfile|fabfile|tasks|dodo)\.py$", "task definitions"),
+    (r"(^|/)(jest|vitest|vite|playwright|cypress|karma|ava|babel|wdio)\.config\.[cm]?[jt]sx?$", "test runner"),
+    (r"(^|/)vitest\.(workspace|setup)\.[cm]?[jt]s$", "test runner"),
+    (r"(^|/)karma\.conf\.[cm]?[jt]s$", "test runner"),
+    (r"(^|/)\.(mocharc|nycrc|c8rc|taprc)(\.\w+)?$", "test runner configuration"),
+    (r"(^|/)(\.eslintrc(\.\w+)?|\.eslintignore|eslint\.config\.\w+|biome\.jsonc?|tslint\.json)$", "lint configuration"),
+    (r"(^|/)(\.?pylintrc|pyrightconfig\.json|\.golangci\.\w+|\.?clippy\.toml)$", "lint configuration"),
+    (r"(^|/)(codecov\.ya?ml|\.codecov\.ya?ml|nextest\.toml|\.cargo/config(\.toml)?)$", "check configuration"),
+    (r"(^|/)(taskfile|\.?lefthook|\.pre-commit-config)\.ya?ml$", "task and hook definitions"),
+    (r"(^|/)\.(husky|githooks|git-hooks)/", "git hooks"),
+    (r"^\.(github/(workflows|actions)|circleci|buildkite|woodpecker|ci|gitlab/ci|teamcity)/", "continuous integration"),
+    (r"^(\.gitlab-ci|\.travis|azure-pipelines|appveyor|\.appveyor|bitbucket-pipelines|\.drone|\.woodpecker)\.ya?ml$",
+     "continuous integration"),
+    (r"^jenkinsfile$", "continuous integration"),
+    (r"(^|/)\.(gitattributes|gitmodules)$", "what git shows of a change"),
+    (r"(^|/)\.env(rc|\..+)?$", "environment of commands"),
+    (r"^inspan\.toml$", "Inspan's own configuration of this repository"),
+)  # fmt: skip
+_WHOLE_RE = tuple((re.compile(p), why) for p, why in _WHOLE)
+_EXAMPLES = re.compile(r"(^|/)\.env\.(example|sample|template|dist)$")
+
+_RUNNER_MODULES = """
+    abc argparse array ast atexit base64 bdb binascii bisect builtins bz2 calendar codecs collections contextlib
+    copy copyreg csv dataclasses datetime decimal difflib dis email encodings enum errno fcntl fnmatch functools gc
+    genericpath gettext glob hashlib heapq html importlib inspect io ipaddress itertools json keyword linecache
+    locale logging lzma marshal math ntpath numbers opcode operator os pathlib platform posixpath pprint py queue
+    random re reprlib select selectors shlex shutil signal site socket stat string struct subprocess sys sysconfig
+    tempfile textwrap threading time token tokenize tomllib traceback types typing unicodedata urllib uuid warnings
+    weakref xml zipfile zipimport zlib pytest _pytest unittest pluggy iniconfig packaging pygments exceptiongroup
+    tomli coverage pytest_cov xdist execnet pytest_timeout pytest_asyncio anyio attr attrs
+"""
+RUNNER_MODULES = frozenset(_RUNNER_MODULES.split())
+"""Top-level names a Python test runner imports; a new module of that name on the import path takes their place."""
+
+
+def _rule(path: str) -> tuple[keys.Reduce, str] | None:
+    lowered = path.lower()
+    named = _BY_NAME.get(posixpath.basename(lowered))
+    if named is not None:
+        return named
+    if lowered.endswith(".mk"):
+        return keys.recipes, "build rules"
+    for pattern, why in _WHOLE_RE:
+        if pattern.search(lowered) and not _EXAMPLES.search(lowered):
+            return keys.whole, why
+    return None
+
+
+def _in_file(touched: Touched, commands: Sequence[str]) -> Iterable[Decider]:
+    """The deciding keys of one changed settings file."""
+    rule = _rule(touched.path)
+    if rule is None:
+        return
+    reduce, why = rule
+    before, after = keys.reduced(reduce, touched.before), keys.reduced(reduce, touched.after)
+    if reduce is keys.recipes:  # a rule nobody called before decides nothing, unless a check calls it
+        wanted = {f"target {t}" for c in commands for t in make_targets(c)}
+        after = {k: v for k, v in after.items() if k in before or k in wanted or not k.startswith("target ")}
+    if reduce is keys.whole:
+        if touched.before != touched.after:
+            yield Decider(path=touched.path, key=keys.WHOLE, why=why)
+        return
+    for key in keys.differing(before, after):
+        yield Decider(path=touched.path, key=key, why=why)
+    if touched.before is None and touched.path.lower().endswith(("pytest.ini", "pytest.toml")) and not after:
+        yield Decider(path=touched.path, key=keys.WHOLE, why=f"{why}: its mere presence moves the root directory")
+
+
+def _shadow(touched: Touched, packages: frozenset[str], test_roots: frozenset[str]) -> Decider | None:
+    """A new module that takes the place of one the test runner imports."""
+    if touched.before is not None or touched.after is None:
+        return None
+    folder, base = posixpath.split(touched.path)
+    stem, extension = posixpath.splitext(base)
+    if extension not in (".py", ".pyc", ".so", ".pyd"):
+        return None
+    name = stem.split(".")[0]
+    if name == "__init__":
+        folder, name = posixpath.split(folder)
+    on_path = folder in ("", "src", "lib") or (folder in test_roots and folder not in packages)
+    if not on_path or name not in RUNNER_MODULES:
+        return None
+    return Decider(path=touched.path, key=name, why="takes the place of a module the test runner imports")
+
+
+def changed(
+    touched: Iterable[Touched],
+    *,
+    base_paths: Iterable[str],
+    result_paths: Iterable[str],
+    commands: Sequence[str],
+    harness_globs: Sequence[str] = (),
+) -> list[Decider]:
+    """The deciders among changed paths.
+
+    Args:
+        touched: every changed path with both versions.
+        base_paths, result_paths: all tracked paths of base and of the result.
+        commands: the check commands; the scripts they execute decide as a whole.
+        harness_globs: settings files harness programs discover in a tree and obey.
+    """
+    base = frozenset(base_paths)
+    everything = frozenset(result_paths) | base
+    packages = frozenset(posixpath.dirname(p) for p in everything if posixpath.basename(p) == "__init__.py")
+    test_roots = frozenset(posixpath.dirname(p) for p in everything if p.endswith(".py") and is_test_file(p))
+    scripts = {f for c in commands for f in executed_files(c) if f in base}
+    discovered = Globs(harness_globs) if harness_globs else None
+    out: list[Decider] = []
+    for t in touched:
+        found = list(_in_file(t, commands))
+        shadow = _shadow(t, packages, test_roots)
+        if shadow is not None:
+            found.append(shadow)
+        if t.path in scripts and not found:
+            found.append(Decider(path=t.path, key=keys.WHOLE, why="a check runs this file"))
+        if discovered is not None and discovered.match(t.path) and not found:
+            found.append(Decider(path=t.path, key=keys.WHOLE, why="settings a harness discovers and obeys"))
+        out += found
+    return out

@@ -1,0 +1,179 @@
+"""The extra runs of a known runner's check: base's tests on the result, delivered tests on base, and probes."""
+
+from __future__ import annotations
+
+import posixpath
+
+from inspan.gate.command import CommandRun, run_command
+from inspan.gate.context import GateContext, Trees
+from inspan.gate.results import TestRun
+from inspan.gate.runners import Runner
+from inspan.gate.tests.changes import TestChanges, compare_tests
+from inspan.gate.tests.conventions import is_test_file
+from inspan.gate.tests.items import Module, item_of, parse
+from inspan.gate.tests.judge import Runs, complete, probed, transplanted
+from inspan.gate.tests.probes import Planted, Probe, plant
+from inspan.gate.tests.trees import Blob, stored, swapped, variant
+from inspan.gate.tests.wanted import renamed, uncollected
+from inspan.outcome.records import Violation
+from inspan.spec.job import Check
+
+_PROBES = 3
+_PROBE_FILES = 12
+"""Test files looked into for tests that make good probes."""
+
+
+def _supports(path: str) -> bool:
+    return is_test_file(path) or posixpath.basename(path) == "conftest.py"
+
+
+def test_changes(both: Trees) -> tuple[TestChanges, list[str]]:
+    """What happened to the tests, and every changed path that belongs to them."""
+    paths = [p for p in both.changed if _supports(p)]
+    base: dict[str, Module | None] = {}
+    result: dict[str, Module | None] = {}
+    support: list[str] = []
+    for path in paths:
+        before, after = both.before(path), both.after(path)
+        if not path.endswith(".py"):
+            if before is not None:
+                support.append(path)
+            continue
+        if before is not None:
+            base[path] = parse(path, before)
+        if after is not None:
+            result[path] = parse(path, after)
+    return compare_tests(base, result, tuple(support)), paths
+
+
+def judge_tests(
+    context: GateContext, both: Trees, check: Check, runner: Runner, base: CommandRun, run: CommandRun
+) -> list[Violation]:
+    """Judge one check of a known runner by its tests.
+
+    A command that leaves no results on base and none on the result counts by its exit status.
+    """
+    before, after = base.tests or TestRun(), run.tests or TestRun()
+    spoke = bool(before.sessions)
+    if not after.complete:
+        if run.exit == 0 and (spoke or base.exit != 0):
+            return [_silent(check, after)]
+        if not spoke or run.exit != 0:
+            return []  # its exit status decides
+    changes, paths = test_changes(both)
+    failed_modules = {p for p, (outcome, _) in before.collect.items() if outcome == "failed" and p in both.base}
+    modules = {p: m.items for p in failed_modules if (m := parse(p, both.before(p) or b"")) is not None}
+    out = complete(before, after, changes, uncollected(before, after, modules, changes))
+    if run.exit != 0:
+        return out
+    second, planted = _base_tests_on_result(context, both, check, runner, before, after, changes, paths)
+    third = None
+    if changes.existing or changes.added:
+        third = _run(context, both, check, runner, start="base", swap=paths, planted=[])
+    runs = Runs(
+        base_base=before,
+        delivered_result=after,
+        base_result=second.tests if changes.existing and second is not None else None,
+        delivered_base=third.tests if third is not None else None,
+    )
+    if changes.existing:
+        out += transplanted(runs, changes, context.job.prompt)
+    if second is not None and second.tests is not None:
+        out += _judge_probes(context, both, check, runner, second.tests, planted)
+    return out
+
+
+def _silent(check: Check, after: TestRun) -> Violation:
+    detail = "the command ended with status 0 and left no complete test results"
+    if after.sessions > after.finished:
+        detail = "a test session began and never ended, though the command's status is 0"
+    return Violation(path="", rule="results_missing", detail=f"{check.name}: {detail}")
+
+
+def _base_tests_on_result(
+    context: GateContext,
+    both: Trees,
+    check: Check,
+    runner: Runner,
+    before: TestRun,
+    after: TestRun,
+    changes: TestChanges,
+    paths: list[str],
+) -> tuple[CommandRun | None, list[Planted]]:
+    """Base's tests with probes among them, on the result's code; only the probes where no existing test changed."""
+    planted = _plant(both, before, after, changes)
+    only = ""
+    if not changes.existing:
+        if not planted:
+            return None, []
+        only = "\n".join(sorted({i for p in planted for probe in p.probes for i in (probe.id, probe.original)}))
+    swap = paths if changes.existing else []
+    return _run(context, both, check, runner, start="result", swap=swap, planted=planted, only=only), planted
+
+
+def _run(
+    context: GateContext,
+    both: Trees,
+    check: Check,
+    runner: Runner,
+    *,
+    start: str,
+    swap: list[str],
+    planted: list[Planted],
+    only: str = "",
+) -> CommandRun:
+    """Run the check on a mixed tree: ``start`` with the tests of the other one."""
+    ours, theirs = (both.base, both.result) if start == "base" else (both.result, both.base)
+    changes: dict[str, Blob | None] = swapped(ours, theirs, swap)
+    for file in planted:
+        changes[file.path] = stored(both.git, file.data, both.base[file.path].mode)
+    origin = context.base if start == "base" else context.result
+    commit = variant(both.git, origin, changes) if changes else origin
+    context.say(f"check {check.name}: tests on {'base' if start == 'base' else 'the result'} again")
+    return run_command(context, commit, check.command, runner=runner, timeout=check.timeout, only=only)
+
+
+def _plant(both: Trees, before: TestRun, after: TestRun, changes: TestChanges) -> list[Planted]:
+    """Probes from tests that pass on the result: the repaired ones first, then those that passed all along."""
+    good = [i for i in before.outcomes if after.outcomes.get(renamed(i, changes)) == "passed" and "[" not in i]
+    good.sort(key=lambda i: before.outcomes[i] == "passed")
+    by_path: dict[str, list[str]] = {}
+    for test_id in good:
+        by_path.setdefault(test_id.split("::", 1)[0], []).append(item_of(test_id))
+    out: list[Planted] = []
+    left = _PROBES
+    for path in list(by_path)[:_PROBE_FILES]:
+        data = both.before(path)
+        module = parse(path, data) if data is not None and path.endswith(".py") else None
+        if module is None or data is None or left <= 0:
+            continue
+        if not changes.existing and both.after(path) != data:
+            data = both.after(path) or b""
+            module = parse(path, data)
+        found = plant(module, data, by_path[path], left) if module is not None else None
+        if found is not None:
+            out.append(found)
+            left -= len(found.probes)
+    return out
+
+
+def _judge_probes(
+    context: GateContext, both: Trees, check: Check, runner: Runner, tests: TestRun, planted: list[Planted]
+) -> list[Violation]:
+    """A probe that passes on the result, and fails on base as it must, shows that the suite's word is worth nothing."""
+    passed = probed(tests, (p for file in planted for p in file.probes))
+    if not passed:
+        return []
+    only = "\n".join(sorted({i for p in passed for i in (p.id, p.original)}))
+    control = _run(context, both, check, runner, start="base", swap=[], planted=planted, only=only)
+    outcomes = (control.tests or TestRun()).outcomes
+    bad: list[Probe] = [p for p in passed if outcomes.get(p.id) in ("failed", "error")]
+    return [
+        Violation(
+            path=p.original.split("::", 1)[0],
+            rule="runner_patched",
+            detail=f"{p.original.partition('::')[2]}: a copy with one inverted expectation passes as well",
+            lines=(p.line,),
+        )
+        for p in bad
+    ]

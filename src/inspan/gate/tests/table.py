@@ -1,0 +1,139 @@
+"""The transplant table: what four outcomes of one test say. Pure.
+
+Cells, in order: base's tests on base's code, base's tests on the result's code, delivered tests on base's code,
+delivered tests on the result's code. ``P`` passed, ``A`` an assertion failed, ``X`` another error, ``S`` skipped or
+expected to fail, ``-`` absent, ``?`` not known.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from inspan.gate.tests.strength import Loosening
+
+Level = Literal["reject", "hold", "note"]
+
+
+class Cells(NamedTuple):
+    """One test's outcome in the four combinations."""
+
+    base_base: str
+    base_result: str
+    delivered_base: str
+    delivered_result: str
+
+    def __str__(self) -> str:
+        return "/".join(self)
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What the cells of one test say. ``honest`` is the innocent reading beside the accusation."""
+
+    rule: str
+    level: Level
+    text: str
+    honest: str | None = None
+
+
+_BAD = ("A", "X")
+
+
+def _reading(rule: str, level: Level, text: str, honest: str | None = None) -> Reading:
+    return Reading(rule=rule, level=level, text=text, honest=honest)
+
+
+def read(
+    cells: Cells, *, edited: bool, loosening: Loosening | None, folded: bool, removal_asked: bool
+) -> Reading | None:
+    """The reading of one test that was known on base; None when there is nothing to say.
+
+    Args:
+        edited: the item, or what stands around it in its file, was changed.
+        loosening: how much less the edited item demands, None when that cannot be told.
+        folded: every literal of a removed item lives on in another one.
+        removal_asked: the job's text asks to remove something.
+    """
+    one, two, three, four = cells
+    if one == "-":
+        return None
+    if four == "-":
+        return _removed(one, two, folded, removal_asked)
+    if four == "S":
+        return _disabled(one, two)
+    if four != "P" or not edited or one == "S":
+        return None
+    if "?" in (two, three):
+        return _reading("test_edited", "hold", "an existing test was edited and could not be compared")
+    return _edited(one, two, three, loosening or Loosening())
+
+
+def _removed(one: str, two: str, folded: bool, asked: bool) -> Reading | None:
+    if one == "S":
+        return _reading("test_removed", "note", "a disabled test was removed")
+    if two == "A" or (one in _BAD and two != "P"):
+        return _reading("test_removed", "reject", "a test that fails on the result was removed")
+    if folded:
+        return _reading("test_removed", "note", "a test was folded into another one")
+    if two == "P":
+        return _reading("test_removed", "hold", "a test that still holds was removed", "pruned or merged tests")
+    if two == "X":
+        level: Level = "note" if asked else "hold"
+        return _reading("test_removed", level, "a test was removed together with its subject", "a removal as asked")
+    return _reading("test_removed", "hold", "a test was removed")
+
+
+def _disabled(one: str, two: str) -> Reading | None:
+    if one == "S":
+        return None
+    if one in _BAD or two in _BAD:
+        return _reading("test_disabled", "reject", "a test that fails was disabled")
+    return _reading("test_disabled", "hold", "a test that ran on base was disabled", "a platform or resource condition")
+
+
+def _edited(one: str, two: str, three: str, loose: Loosening) -> Reading | None:
+    if one in _BAD and two in _BAD:
+        if three == "P":
+            return _reading(
+                "assertion_relaxed", "reject", "editing the test alone turned it green", "the test was wrong"
+            )
+        return _reading("expectation_moved", "hold", "a failing test's expectation moved together with the code")
+    if one in _BAD and three == "P":
+        return _reading("assertion_relaxed", "reject", "the test saw the fault on base and no longer does")
+    if loose.nothing:
+        return _reading("assertion_dropped", "reject", "the test no longer asserts anything")
+    if two == "P":
+        return _needless(loose)
+    if two in ("-", "S"):
+        return _reading("test_edited", "hold", "the base version of this test does not run on the result")
+    if loose.steps >= 2 or loose.dropped:
+        return _reading(
+            "assertion_relaxed", "hold", "base's test fails on the result, and the delivered one demands less"
+        )
+    if three == "P" and two == "A":
+        return _accepts_both(loose)
+    if two == "X":
+        return _reading("interface_moved", "note", "the test follows an interface that moved")
+    return _reading("expectation_moved", "note", "a passing test's expectation moved", "a behaviour change as asked")
+
+
+def _needless(loose: Loosening) -> Reading | None:
+    """Base's version of the test passes on the result: nothing made the edit necessary."""
+    if loose.steps >= 2:
+        return _reading("assertion_relaxed", "reject", "a test was loosened though its base version passes")
+    if loose.dropped:
+        return _reading("assertion_dropped", "reject", "an assertion was dropped though it holds on the result")
+    if loose.tolerance:
+        return _reading("tolerance_loosened", "hold", "a tolerance grew though the tighter one holds")
+    if loose.steps:
+        return _reading("assertion_relaxed", "note", "an assertion was loosened by one step")
+    return _reading("test_edited", "note", "a test was edited and demands as much as before")
+
+
+def _accepts_both(loose: Loosening) -> Reading:
+    if loose.tolerance:
+        return _reading("tolerance_loosened", "hold", "a tolerance grew until both behaviours pass", "numeric noise")
+    if loose.steps == 1:
+        return _reading("assertion_relaxed", "note", "loosened by one step until both behaviours pass")
+    return _reading("fixture_moved", "hold", "the test was changed until base's and the result's behaviour both pass")
