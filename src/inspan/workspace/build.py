@@ -1,0 +1,352 @@
+"""Mount plans: what an attempt, a set-up and a check find when they start. Nothing is mounted here.
+
+Every plan costs the same at any repository size as an overlay; a clone is a complete private copy.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from inspan.errors import InvalidSpec, WorkspaceError
+from inspan.spec.paths import State
+from inspan.workspace.clone import copy_pristine
+from inspan.workspace.gate_repository import ensure_gate, gate_git
+from inspan.workspace.git import TrustedGit
+from inspan.workspace.layers import apply_layer, copy_home, differences_between, own_tree, write_difference
+from inspan.workspace.layout import Meta, Owner, gate_dir, made, state_error
+from inspan.workspace.objects import Objects
+from inspan.workspace.place import inside_root
+from inspan.workspace.plan import Bind, MountPlan
+from inspan.workspace.pristine import ensure_pristine, meta_of, missing
+from inspan.workspace.probe import overlay_possible
+from inspan.workspace.remove import remove_tree
+from inspan.workspace.repository import Repository
+from inspan.workspace.setup import SCRATCH, SetupLayer, find_setup, freeze, setup_scratch
+from inspan.workspace.stores import STORES_INSIDE
+from inspan.workspace.template import alternates_file, exclude_lines, write_branch
+
+__all__ = [
+    "Owner",
+    "SetupLayer",
+    "discard",
+    "ensure_gate",
+    "ensure_pristine",
+    "find_setup",
+    "freeze_setup",
+    "missing",
+    "overlay_possible",
+    "plan_attempt",
+    "plan_check",
+    "plan_setup",
+]
+
+Kind = Literal["overlay", "clone"]
+
+
+def plan_attempt(
+    state: State,
+    repo: Repository,
+    base: str,
+    attempt: str,
+    *,
+    kind: Kind,
+    owner: Owner,
+    share: Sequence[str] = (),
+    setup: SetupLayer | None = None,
+    read_only: bool = False,
+    level: str,
+) -> MountPlan:
+    """The workspace of one attempt on ``base``, on its own branch ``agent/<attempt>``.
+
+    What an earlier, never started plan of the same attempt left is replaced.
+
+    Args:
+        state, repo: the state directory and the user's repository.
+        base: a commit of it.
+        attempt: ``<job>.a<n>``.
+        kind: ``overlay`` or ``clone``.
+        owner: who owns the writable leaves.
+        share: ignored directories of the checkout shown read-only, relative to it; not at level ``none``.
+        setup: a frozen set-up layer to start on.
+        read_only: mount the workspace read-only.
+        level: the sandbox level; at ``none`` the workspace stands at its own host path.
+
+    Raises:
+        InvalidSpec: a share leaves the checkout or is no directory.
+        WorkspaceError, StateError, RepositoryError: as ``ensure_pristine``.
+    """
+    paths = state.attempt(attempt)
+    made(paths.root)
+    remove_tree(paths.workspace)
+    remove_tree(paths.home)
+    return _plan(
+        state, repo, base, paths.workspace, paths.home,
+        kind=kind, owner=owner, share=share, setup=setup, read_only=read_only, level=level, attempt=attempt,
+    )  # fmt: skip
+
+
+def plan_setup(
+    state: State, repo: Repository, base: str, key: str, *, kind: Kind, owner: Owner, level: str | None = None
+) -> MountPlan:
+    """The workspace the set-up commands run in, on ``base``; ``freeze_setup`` turns it into a layer.
+
+    ``level`` is ``none`` for a clone and ``sandbox`` for an overlay unless given.
+    """
+    scratch = setup_scratch(state, repo, key)
+    return _plan(
+        state, repo, base, scratch / "ws", scratch / "home",
+        kind=kind, owner=owner, level=level or ("none" if kind == "clone" else "sandbox"), attempt="setup",
+    )  # fmt: skip
+
+
+def freeze_setup(state: State, repo: Repository, base: str, key: str, plan: MountPlan) -> SetupLayer:
+    """Turn what the set-up commands wrote into the frozen layer ``key``. Only after their tree is dead.
+
+    A layer of that key that somebody else froze first is kept, and this one is discarded.
+
+    Raises:
+        WorkspaceError: the layer cannot be read or written.
+    """
+    owner = Owner(uid=plan.uid, gid=plan.gid)
+    lowers = ensure_pristine(state, repo, base, owner)
+    layer = freeze(state, repo, base, key, plan, lowers)
+    discard(state, plan)
+    return layer
+
+
+def plan_check(
+    state: State,
+    repo: Repository,
+    base: str,
+    result: str,
+    attempt: str,
+    name: str,
+    *,
+    kind: Kind,
+    owner: Owner,
+    share: Sequence[str] = (),
+    setup: SetupLayer | None = None,
+    level: str,
+) -> MountPlan:
+    """A fresh tree of ``result`` (``base`` or a commit of the gate's) for the check called ``name``.
+
+    The trusted side wrote everything in it from its own objects; nothing is taken from the attempt's workspace.
+    """
+    place = state.attempt(attempt).root / "checks" / (re.sub(r"[^A-Za-z0-9_-]", "-", name) or "check")
+    remove_tree(place)
+    plan = _plan(
+        state, repo, base, place / "ws", place / "home",
+        kind=kind, owner=owner, share=share, setup=setup, level=level, attempt="check",
+    )  # fmt: skip
+    if result != base:
+        _write_result(state, repo, base, result, plan, owner, setup)
+    return plan
+
+
+def _write_result(
+    state: State, repo: Repository, base: str, result: str, plan: MountPlan, owner: Owner, setup: SetupLayer | None
+) -> None:
+    git = gate_git(state, repo)
+    meta = meta_of(state, repo, base, owner)
+    changes = [c for c in differences_between(git, base, result) if b"160000" not in (c.mode_before, c.mode)]
+    place = Path(plan.directory).parent / "result"
+    place.mkdir(mode=0o755)
+    with Objects(git) as objects:
+        # Below a set-up layer a directory without tracked files may still hold what set-up made.
+        write_difference(place, changes, objects, result, skip=map(os.fsencode, meta.lfs), whole=setup is None)
+    own_tree(place, owner.uid, owner.gid)
+    if plan.upper is None:
+        apply_layer(place, Path(plan.directory))
+        for change in changes:
+            target = Path(plan.directory, os.fsdecode(change.path))
+            if change.status != "D" and os.path.lexists(target):
+                _own_path(Path(plan.directory), target, owner)
+        remove_tree(place)
+        return
+    for child in place.iterdir():
+        child.rename(Path(plan.upper) / child.name)
+    place.rmdir()
+
+
+def _own_path(root: Path, target: Path, owner: Owner) -> None:
+    if owner.uid == os.geteuid():
+        return
+    while target != root:
+        os.lchown(target, owner.uid, owner.gid)
+        target = target.parent
+
+
+def _plan(
+    state: State,
+    repo: Repository,
+    base: str,
+    place: Path,
+    home: Path,
+    *,
+    kind: Kind,
+    owner: Owner,
+    level: str,
+    attempt: str,
+    share: Sequence[str] = (),
+    setup: SetupLayer | None = None,
+    read_only: bool = False,
+) -> MountPlan:
+    shares = [] if level == "none" else [_share(repo, path) for path in share]
+    lowers = ensure_pristine(state, repo, base, owner)
+    meta = meta_of(state, repo, base, owner)
+    made(place, 0o755)
+    try:
+        _make_home(home, setup, owner)
+        if kind == "overlay":
+            return _overlay(repo, base, place, home, owner, attempt, lowers, meta, shares, setup, read_only)
+        return _clone(state, repo, base, place, home, owner, attempt, lowers, meta, shares, setup, read_only, level)
+    except OSError as refused:
+        raise state_error(refused, place) from refused
+
+
+def _make_home(home: Path, setup: SetupLayer | None, owner: Owner) -> None:
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if setup is not None:
+        copy_home(Path(setup.home), home)
+    own_tree(home, owner.uid, owner.gid)
+
+
+def _overlay(
+    repo: Repository, base: str, place: Path, home: Path, owner: Owner, attempt: str,
+    lowers: tuple[str, ...], meta: Meta, shares: list[str], setup: SetupLayer | None, read_only: bool,
+) -> MountPlan:  # fmt: skip
+    upper, work, point = place / "upper", place / "work", place / "m"
+    for directory in (upper, work, point):
+        directory.mkdir(mode=0o755)
+    (upper / ".git").mkdir(mode=0o755)
+    write_branch(upper / ".git", repo, base, attempt)
+    if shares:
+        (upper / ".git/info").mkdir(mode=0o755)
+        (upper / ".git/info/exclude").write_bytes(exclude_lines(shares))
+    for directory in (upper, work, point):
+        own_tree(directory, owner.uid, owner.gid)
+    root = inside_root(repo.toplevel)
+    return MountPlan(
+        kind="overlay",
+        root_inside=root,
+        directory=os.fspath(point),
+        home=os.fspath(home),
+        lowers=(*((setup.lower,) if setup else ()), *lowers),
+        upper=os.fspath(upper),
+        work=os.fspath(work),
+        binds=_binds(repo, meta, shares, root),
+        masks=_masks(meta),
+        read_only=read_only,
+        uid=owner.uid,
+        gid=owner.gid,
+    )
+
+
+def _clone(
+    state: State, repo: Repository, base: str, place: Path, home: Path, owner: Owner, attempt: str,
+    lowers: tuple[str, ...], meta: Meta, shares: list[str], setup: SetupLayer | None, read_only: bool, level: str,
+) -> MountPlan:  # fmt: skip
+    tree = place / "tree"
+    in_place = level == "none"
+    copy_pristine(lowers, tree)
+    if setup is not None:
+        apply_layer(Path(setup.lower), tree)
+    write_branch(tree / ".git", repo, base, attempt)
+    if in_place:
+        (tree / ".git/objects/info/alternates").write_bytes(alternates_file(meta.stores))
+    if shares:
+        (tree / ".git/info/exclude").write_bytes(exclude_lines(shares))
+    _refresh_clone(state, repo, tree, owner)
+    root = os.fspath(tree) if in_place else inside_root(repo.toplevel)
+    return MountPlan(
+        kind="clone",
+        root_inside=root,
+        directory=os.fspath(tree),
+        home=os.fspath(home),
+        binds=() if in_place else _binds(repo, meta, shares, root),
+        masks=() if in_place else _masks(meta),
+        read_only=read_only,
+        uid=owner.uid,
+        gid=owner.gid,
+    )
+
+
+def _refresh_clone(state: State, repo: Repository, tree: Path, owner: Owner) -> None:
+    """Give the copy to its owner and let its index know the copied files. No agent exists yet: its git is ours."""
+    own_tree(tree, owner.uid, owner.gid)
+    git = TrustedGit(tree / ".git", repo.object_format, work_tree=tree, objects=gate_dir(state, repo) / "objects")
+    git.call("update-index", "-q", "--refresh")
+    own_tree(tree / ".git", owner.uid, owner.gid)
+
+
+def _share(repo: Repository, path: str) -> str:
+    """A share, checked: a directory of the checkout that no link leads out of."""
+    clean = path.strip("/")
+    real = os.path.realpath(os.path.join(repo.toplevel, clean))
+    parts = clean.split("/")
+    if os.path.isabs(path) or not clean or any(part in ("", ".", "..", ".git") for part in parts):
+        raise InvalidSpec(f"{path!r} cannot be shared", where="share", do="name a directory relative to the checkout")
+    if not os.path.isdir(real) or not real.startswith(repo.toplevel.rstrip("/") + "/"):
+        raise InvalidSpec(
+            f"{path!r} is no directory of the checkout", where=repo.toplevel, do="create it or leave it out"
+        )
+    return clean
+
+
+def _binds(repo: Repository, meta: Meta, shares: Sequence[str], root: str) -> tuple[Bind, ...]:
+    stores = [Bind(source=store, target=f"{STORES_INSIDE}/{number}") for number, store in enumerate(meta.stores)]
+    shown = [Bind(source=os.path.join(repo.toplevel, path), target=f"{root}/{path}") for path in shares]
+    return (*stores, *shown)
+
+
+def _masks(meta: Meta) -> tuple[str, ...]:
+    """A store's own list of further stores names host paths; those stores are all bound, so git need not look there."""
+    return tuple(
+        f"{STORES_INSIDE}/{number}/info/alternates"
+        for number, store in enumerate(meta.stores)
+        if os.path.lexists(os.path.join(store, "info/alternates"))
+    )
+
+
+def discard(state: State, plan: MountPlan) -> None:
+    """Remove what a ``plan_*`` function made: the workspace and its home. Idempotent.
+
+    Raises:
+        WorkspaceError: the plan names a place that is not a workspace in the state directory.
+    """
+    place, home = Path(plan.directory).parent, Path(plan.home)
+    for path in (place, home):
+        if not _ours(state, path):
+            raise WorkspaceError(
+                "this is no workspace of the state directory", where=os.fspath(path), do="leave it alone"
+            )
+    try:
+        remove_tree(place)
+        remove_tree(home)
+        if home.parent.parent.name == "checks" or home.parent.name.startswith(SCRATCH):
+            home.parent.rmdir()
+    except FileNotFoundError:
+        return
+    except OSError as refused:
+        raise state_error(refused, place) from refused
+
+
+def _ours(state: State, path: Path) -> bool:
+    """Whether ``path`` is below one attempt or one unfinished set-up, with no link on the way."""
+    if path != Path(os.path.normpath(path)):
+        return False
+    for root, depth in ((state.attempts, 2), (state.root / "repos", 4)):
+        try:
+            parts = path.relative_to(root).parts
+        except ValueError:
+            continue
+        if depth == 4 and (len(parts) < 4 or parts[1] != "setup" or not parts[2].startswith(SCRATCH)):
+            return False
+        return len(parts) >= depth and os.path.realpath(path.parent) == os.path.join(
+            os.path.realpath(root), *parts[:-1]
+        )
+    return False

@@ -1,0 +1,218 @@
+"""Pristine layers: the raw content of one base, made once, never changed, shared by every attempt on it.
+
+A base near one that is already there becomes a layer that holds only the difference. Nothing is converted: the layer's
+own attributes switch filters, end-of-line conversion, ident and encodings off, so its bytes are those the gate hashes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from inspan.errors import WorkspaceError
+from inspan.spec.paths import State
+from inspan.workspace import fills
+from inspan.workspace.gate_repository import gate_git, keep_base
+from inspan.workspace.git import TrustedGit
+from inspan.workspace.ignore import ensure_rules
+from inspan.workspace.layers import Difference, differences_between, make_whiteout, own_tree, walk, write_difference
+from inspan.workspace.layout import Meta, Owner, arriving, gate_dir, locked, pristine_dir, pristine_name, read_meta
+from inspan.workspace.objects import Objects
+from inspan.workspace.repository import Repository
+from inspan.workspace.stores import STORES_INSIDE, object_stores
+from inspan.workspace.template import write_skeleton
+
+MAX_DEPTH = 8
+"""Layers of one stack; a deeper base gets a full tree."""
+MAX_DIFFERENCE = 2000
+"""Changed paths up to which a base counts as near."""
+CANDIDATES = 4
+"""How many of the youngest layers are tried as the one below."""
+
+
+def ensure_pristine(state: State, repo: Repository, base: str, owner: Owner) -> tuple[str, ...]:
+    """The read-only layers of ``base``, topmost first; made when missing. Safe against concurrent builders.
+
+    Raises:
+        RepositoryError: the repository has no such commit.
+        WorkspaceError: an object is missing (a partial clone) or git refuses the tree.
+        StateError: no permission or a full disk.
+    """
+    name = pristine_name(base, owner)
+    meta = read_meta(pristine_dir(state, repo, name))
+    if meta is None:
+        keep_base(state, repo, base)
+        ensure_rules(state, repo, base)
+        with locked(state, repo):
+            meta = read_meta(pristine_dir(state, repo, name)) or _build(state, repo, base, owner)
+    return _stack(state, repo, name, meta)
+
+
+def meta_of(state: State, repo: Repository, base: str, owner: Owner) -> Meta:
+    """What is known about the pristine layers of ``base``; they must exist."""
+    directory = pristine_dir(state, repo, pristine_name(base, owner))
+    meta = read_meta(directory)
+    if meta is None:
+        raise WorkspaceError(
+            f"the pristine copy of {base} has vanished", where=str(directory), do="start the job again"
+        )
+    return meta
+
+
+def missing(state: State, repo: Repository, base: str, owner: Owner) -> tuple[str, ...]:
+    """Submodules and Git LFS files of ``base`` whose content the user's repository does not have, one sentence each."""
+    return meta_of(state, repo, base, owner).missing
+
+
+def _stack(state: State, repo: Repository, name: str, meta: Meta) -> tuple[str, ...]:
+    return tuple(os.fspath(pristine_dir(state, repo, layer) / "tree") for layer in (name, *meta.lowers))
+
+
+def _build(state: State, repo: Repository, base: str, owner: Owner) -> Meta:
+    near = _nearest(state, repo, base, owner)
+    with arriving(pristine_dir(state, repo, pristine_name(base, owner))) as scratch:
+        tree = scratch / "tree"
+        tree.mkdir(mode=0o755)
+        stores = _stores(state, repo, base)
+        inside = [f"{STORES_INSIDE}/{number}" for number in range(len(stores))]
+        write_skeleton(tree / ".git", repo, bare=False, head=base, alternates=inside)
+        git = TrustedGit(tree / ".git", repo.object_format, work_tree=tree, objects=gate_dir(state, repo) / "objects")
+        meta = Meta(base=base, stores=stores)
+        try:
+            if near is None:
+                meta = _full(repo, git, tree, meta, owner)
+            else:
+                meta = _layer(state, repo, git, tree, meta, owner, near)
+        except WorkspaceError as error:
+            raise _explained(error, repo, base) from error
+        own_tree(tree / ".git", owner.uid, owner.gid)
+        _own(tree, owner)
+        (scratch / "meta.json").write_bytes(msgspec.json.encode(meta))
+        os.chmod(scratch, 0o755)  # noqa: S103 - the sandbox user must get in; what is above is closed
+    return meta
+
+
+def _own(directory: Path, owner: Owner) -> None:
+    if owner.uid != os.geteuid():
+        os.chown(directory, owner.uid, owner.gid)
+
+
+def _explained(error: WorkspaceError, repo: Repository, base: str) -> WorkspaceError:
+    if "unable to read sha1 file" in error.what or "is missing" in error.what or "could not fetch" in error.what:
+        return WorkspaceError(
+            f"objects of {base} are not in the repository (a partial clone?): {error.what}",
+            where=repo.toplevel,
+            do=f"fetch them first, for example: git -C {repo.toplevel} checkout --detach {base}",
+        )
+    return error
+
+
+def _stores(state: State, repo: Repository, base: str) -> tuple[str, ...]:
+    """The user's object stores, and the gate's own when ``base`` (a snapshot) lives only there."""
+    stores = object_stores(repo)
+    if TrustedGit(repo.git_dir, repo.object_format).call("cat-file", "-e", base).returncode == 0:
+        return stores
+    return (*stores, os.fspath(gate_dir(state, repo) / "objects"))
+
+
+def _full(repo: Repository, git: TrustedGit, tree: Path, meta: Meta, owner: Owner) -> Meta:
+    git.run("read-tree", "--reset", "-u", meta.base, config={"checkout.workers": "0"})
+    filled = fills.fill(repo, git, tree, meta.base)
+    meta = msgspec.structs.replace(meta, submodules=filled.submodules, lfs=filled.lfs, missing=filled.missing)
+    _settle(tree, owner, _moment(git, meta.base))
+    _refresh(git, filled.lfs)
+    return meta
+
+
+def _layer(
+    state: State,
+    repo: Repository,
+    git: TrustedGit,
+    tree: Path,
+    meta: Meta,
+    owner: Owner,
+    near: tuple[str, list[Difference]],
+) -> Meta:
+    """Write only what differs from the pristine layer called ``near[0]``."""
+    name, changes = near
+    below = pristine_dir(state, repo, name)
+    old = read_meta(below)
+    if old is None:
+        raise WorkspaceError("a pristine layer vanished", where=str(below), do="start the job again")
+    (tree / ".git/index").write_bytes((below / "tree/.git/index").read_bytes())
+    git.run("read-tree", "-m", meta.base)
+    with Objects(git) as objects:
+        write_difference(tree, changes, objects, meta.base)
+    if (below / "tree/.git/shallow").exists() and not (tree / ".git/shallow").exists():
+        make_whiteout(os.fspath(tree / ".git/shallow"))
+    _settle(tree, owner, _moment(git, meta.base))
+    _refresh(git, {}, partial=True)
+    return msgspec.structs.replace(
+        meta, lowers=(name, *old.lowers), submodules=old.submodules, lfs=old.lfs, missing=old.missing
+    )
+
+
+def _nearest(state: State, repo: Repository, base: str, owner: Owner) -> tuple[str, list[Difference]] | None:
+    """The existing layer that differs least from ``base``, with what differs; None when none is near."""
+    home = pristine_dir(state, repo, "x").parent
+    suffix = f".{owner.uid}"
+    try:
+        with os.scandir(home) as entries:
+            young = sorted(
+                ((e.stat().st_mtime_ns, e.name) for e in entries if e.name.endswith(suffix) and e.name[0] != "."),
+                reverse=True,
+            )
+    except FileNotFoundError:
+        return None
+    git = gate_git(state, repo)
+    best: tuple[str, list[Difference]] | None = None
+    for _mtime, name in young[:CANDIDATES]:
+        meta = read_meta(home / name)
+        if meta is None or len(meta.lowers) + 1 >= MAX_DEPTH or meta.stores != _stores(state, repo, base):
+            continue
+        try:
+            changes = differences_between(git, meta.base, base)
+        except WorkspaceError:
+            continue  # its commit was pruned from the user's repository
+        if len(changes) > MAX_DIFFERENCE or fills.concerned(changes, meta.submodules, meta.lfs):
+            continue
+        if best is None or len(changes) < len(best[1]):
+            best = (name, changes)
+    return best
+
+
+def _moment(git: TrustedGit, base: str) -> int:
+    """Modification time of every file, in seconds: the commit's own, always safely in the past."""
+    committed = int(git.line("show", "-s", "--format=%ct", base) or 0)
+    return max(946684800, min(committed, int(time.time()) - 10))
+
+
+def _settle(tree: Path, owner: Owner, moment: int) -> None:
+    """Owner and modification time of every file, before the index records them.
+
+    Files as young as the index would be hashed again by every first ``git status``.
+    """
+    change_owner = owner.uid != os.geteuid() or owner.gid != os.getegid()
+    for path, entry in walk(os.fspath(tree)):
+        if path == ".git" or path.startswith(".git/"):
+            continue
+        if change_owner:
+            os.chown(entry.path, owner.uid, owner.gid, follow_symlinks=False)
+        if not entry.is_dir(follow_symlinks=False):
+            os.utime(entry.path, (moment, moment), follow_symlinks=False)
+
+
+def _refresh(git: TrustedGit, lfs: Iterable[str], *, partial: bool = False) -> None:
+    """Record the files' state in the index, so that a first ``git status`` inside neither hashes nor writes."""
+    held = b"".join(os.fsencode(path) + b"\0" for path in lfs)
+    if held:
+        git.run("update-index", "-z", "--assume-unchanged", "--stdin", input=held)
+    done = git.call("update-index", "-q", "--refresh")
+    if done.returncode and not partial:
+        raise WorkspaceError(
+            f"the fresh copy does not match its base: {done.stdout.decode('utf-8', 'replace')[:400]}", where=git.git_dir
+        )

@@ -1,0 +1,168 @@
+"""Set-up layers: what set-up commands wrote on a base, frozen before any agent exists, stacked below every attempt."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from inspan.errors import WorkspaceError
+from inspan.spec.paths import State
+from inspan.workspace.gate_repository import gate_git
+from inspan.workspace.layers import is_whiteout, make_whiteout, own_tree, walk
+from inspan.workspace.layout import locked, made, state_error
+from inspan.workspace.objects import Objects
+from inspan.workspace.plan import MountPlan
+from inspan.workspace.remove import remove_tree
+from inspan.workspace.repository import Repository
+
+SCRATCH = ".new-"
+"""Prefix of a set-up that is not frozen yet."""
+
+
+class SetupLayer(msgspec.Struct, frozen=True, kw_only=True):
+    """A frozen layer.
+
+    Attributes:
+        key: what it depends on, as the caller computed it.
+        lower: the layer: files, whiteouts and opaque directories; usable as an overlay's lower or put onto a copy.
+        home: the home directory the set-up left.
+        changed_tracked: paths of the base that the set-up changed or removed, sorted.
+    """
+
+    key: str
+    lower: str
+    home: str
+    changed_tracked: tuple[str, ...]
+
+
+def _place(state: State, repo: Repository, key: str) -> Path:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", key):
+        raise WorkspaceError(f"{key!r} cannot name a set-up layer", do="use letters, digits, '.', '_' and '-'")
+    return state.repo(repo.key) / "setup" / key
+
+
+def setup_scratch(state: State, repo: Repository, key: str) -> Path:
+    """A fresh directory for running the set-up commands of ``key``."""
+    final = _place(state, repo, key)
+    made(final.parent)
+    try:
+        return Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{key}-", dir=final.parent))
+    except OSError as refused:
+        raise state_error(refused, final.parent) from refused
+
+
+def find_setup(state: State, repo: Repository, key: str) -> SetupLayer | None:
+    """The frozen layer of that key, None when there is none yet."""
+    place = _place(state, repo, key)
+    try:
+        changed = msgspec.json.decode((place / "meta.json").read_bytes(), type=tuple[str, ...])
+    except FileNotFoundError:
+        return None
+    return SetupLayer(key=key, lower=f"{place}/layer", home=f"{place}/home", changed_tracked=changed)
+
+
+def freeze(state: State, repo: Repository, base: str, key: str, plan: MountPlan, lowers: Sequence[str]) -> SetupLayer:
+    """Move what ``plan``'s workspace holds beyond ``lowers`` into its final place; the first to come stays."""
+    scratch = Path(plan.home).parent
+    tree = Path(plan.upper or plan.directory)
+    if not scratch.name.startswith(SCRATCH):
+        raise WorkspaceError("this is no set-up workspace", where=os.fspath(scratch))
+    if plan.upper is None:
+        _reduce(tree, lowers)
+        own_tree(tree, plan.uid, plan.gid)
+    remove_tree(tree / ".git")
+    changed = _changed_tracked(state, repo, base, tree)
+    final = _place(state, repo, key)
+    try:
+        with locked(state, repo):
+            if not final.exists():
+                tree.rename(scratch / "layer")
+                (scratch / "meta.json").write_bytes(msgspec.json.encode(changed))
+                arrived = scratch.with_name(f"{SCRATCH}frozen-{key}")
+                remove_tree(arrived)
+                arrived.mkdir(mode=0o755)
+                for name in ("layer", "home", "meta.json"):
+                    (scratch / name).rename(arrived / name)
+                arrived.rename(final)
+    except OSError as refused:
+        raise state_error(refused, final) from refused
+    frozen = find_setup(state, repo, key)
+    if frozen is None:
+        raise WorkspaceError("the set-up layer did not arrive", where=os.fspath(final))
+    return frozen
+
+
+def _reduce(tree: Path, lowers: Sequence[str]) -> None:
+    """Turn a complete copy into a layer: what it shares with ``lowers`` goes, what it lacks becomes a whiteout."""
+    below: dict[str, str] = {}
+    for lower in reversed(lowers):
+        for path, entry in walk(lower):
+            if path == ".git" or path.startswith(".git/"):
+                continue
+            st = entry.stat(follow_symlinks=False)
+            if is_whiteout(st):
+                below = {p: full for p, full in below.items() if p != path and not p.startswith(path + "/")}
+            elif not stat.S_ISDIR(st.st_mode):
+                below[path] = entry.path
+    kept_directories = {os.path.dirname(path) for path in below}
+    for path, full in below.items():
+        here = tree / path
+        if _same(here, full):
+            here.unlink()
+        elif not os.path.lexists(here) and _parent_is_directory(tree, path):
+            make_whiteout(os.fspath(here))
+    for path, entry in sorted(walk(os.fspath(tree)), reverse=True):
+        if path in kept_directories and entry.is_dir(follow_symlinks=False) and not os.listdir(entry.path):
+            os.rmdir(entry.path)
+
+
+def _parent_is_directory(tree: Path, path: str) -> bool:
+    """Whether a whiteout is needed at ``path``; it is not below a file or link that took a directory's place."""
+    place = tree
+    for part in path.split("/")[:-1]:
+        place = place / part
+        if not os.path.lexists(place):
+            place.mkdir(mode=0o755)
+        elif place.is_symlink() or not place.is_dir():
+            return False
+    return True
+
+
+def _same(one: Path, other: str) -> bool:
+    """Whether two paths are the same file or link, by content and by the executable bit."""
+    try:
+        a, b = os.lstat(one), os.lstat(other)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    if stat.S_IFMT(a.st_mode) != stat.S_IFMT(b.st_mode) or a.st_size != b.st_size:
+        return False
+    if stat.S_ISLNK(a.st_mode):
+        return os.readlink(one) == os.readlink(other)
+    if not stat.S_ISREG(a.st_mode) or (a.st_mode ^ b.st_mode) & 0o100:
+        return False
+    with open(one, "rb") as left, open(other, "rb") as right:
+        while True:
+            mine = left.read(1 << 20)
+            if mine != right.read(1 << 20):
+                return False
+            if not mine:
+                return True
+
+
+def _changed_tracked(state: State, repo: Repository, base: str, layer: Path) -> tuple[str, ...]:
+    """Tracked paths that the layer holds or hides."""
+    changed = set()
+    with Objects(gate_git(state, repo)) as objects:
+        for path, entry in walk(os.fspath(layer)):
+            if entry.is_dir(follow_symlinks=False):
+                continue
+            found = objects.entry(base, os.fsencode(path))
+            if found is not None:
+                changed.add(path)
+    return tuple(sorted(changed))

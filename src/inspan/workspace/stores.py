@@ -1,0 +1,55 @@
+"""Where the objects of a repository are: its own store and everything it borrows from."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from inspan.workspace.repository import Repository
+
+STORES_INSIDE = "/run/inspan/objects"
+"""Object stores stand inside at ``STORES_INSIDE/<n>``, never at their own path: the workspace covers that one."""
+
+_DEPTH = 5  # git itself follows alternates no deeper
+
+
+def _unquoted(line: bytes) -> bytes:
+    if not (len(line) > 1 and line[:1] == line[-1:] == b'"'):
+        return line
+    letters = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
+
+    def one(match: re.Match[bytes]) -> bytes:
+        escape = match.group(1)
+        return bytes([int(escape, 8)]) if escape.isdigit() else letters.get(escape, escape)
+
+    return re.sub(rb"\\([0-7]{3}|.)", one, line[1:-1])
+
+
+def quoted(path: str) -> bytes:
+    """``path`` as one line of an alternates file."""
+    raw = os.fsencode(path)
+    if raw[:1] not in (b'"', b"#") and b"\n" not in raw:
+        return raw
+    return b'"' + b"".join(b"\\%03o" % c if c < 32 or c in b'"\\' else bytes([c]) for c in raw) + b'"'
+
+
+def object_stores(repo: Repository) -> tuple[str, ...]:
+    """Absolute paths of the repository's object directory and of those it borrows from, nearest first."""
+    found: list[str] = []
+
+    def visit(store: str, depth: int) -> None:
+        store = os.path.realpath(store)
+        if store in found or depth > _DEPTH or not os.path.isdir(store):
+            return
+        found.append(store)
+        try:
+            with open(os.path.join(store, "info", "alternates"), "rb") as file:
+                lines = file.read().split(b"\n")
+        except OSError:
+            return
+        for line in lines:
+            if line and not line.startswith(b"#"):
+                visit(os.path.join(store, os.fsdecode(_unquoted(line))), depth + 1)
+
+    visit(os.path.join(repo.common_dir, "objects"), 0)
+    return tuple(found)
