@@ -50,8 +50,8 @@ class Documents:
     def feed(self, line: bytes) -> list[dict[str, Any]]:
         """The objects that this line completes, in order."""
         text = line.strip()
-        if not text or text in (b"[", b"]", b","):
-            return self._extend(line) if self._pending else []
+        if text in (b"", b"[", b"]", b","):
+            return self._extend(line) if self._pending or text == b"[" else []
         value = _value(text.removesuffix(b","))
         if value is None:
             if self._pending or text[:1] in (b"{", b"["):
@@ -89,7 +89,8 @@ class Documents:
         return []
 
     def _drop(self) -> None:
-        self.skipped += len(self._pending)
+        if b"".join(self._pending).strip() != b"[":  # an array with an element per line
+            self.skipped += len(self._pending)
         self._pending.clear()
         self._size = 0
 

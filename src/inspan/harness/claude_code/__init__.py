@@ -19,6 +19,8 @@ MAX_RETRIES = 2
 REQUEST_TIMEOUT_MS = 1_800_000
 """As long as the runner lets a model request be in flight; the program's own limit of six minutes is too short for a
 slow endpoint's prefill."""
+OUTLIVING_TOOLS = ("CronCreate", "EnterWorktree", "ScheduleWakeup")
+"""Tools that would move the work elsewhere or beyond the end of the run."""
 WRITING_TOOLS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
 
 
@@ -45,7 +47,7 @@ class ClaudeCode:
 
         Leaving out the project's settings leaves out CLAUDE.md as well, so the user's CLAUDE.md imports it from there.
         """
-        refused = (*ASKING_TOOLS, *(WRITING_TOOLS if request.read_only else ()))
+        refused = (*ASKING_TOOLS, *OUTLIVING_TOOLS, *(WRITING_TOOLS if request.read_only else ()))
         argv = [
             *request.installed.argv,
             "-p",
