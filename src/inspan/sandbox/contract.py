@@ -86,7 +86,7 @@ class Confined(Protocol):
     orphans: tuple[str, ...]
     """Command names of processes that had outlived the program and were ended with the tree; known after ``wait``."""
     executed: bool | None
-    """Whether the program was executed at all; None while unknown."""
+    """Whether the program was executed at all, for a tree that ended by itself; None while unknown."""
 
     def release(self) -> None:
         """Let the program run."""

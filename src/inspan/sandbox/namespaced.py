@@ -22,6 +22,8 @@ from inspan.sandbox.upper import copy_out, room_left
 
 _LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launcher.py")
 _START_SECONDS = 60.0
+_SLACK = 16
+"""Processes above the limit that the resource limit lets through: the launcher's own, and room for the watch."""
 
 
 class SandboxDriver:
@@ -274,7 +276,9 @@ def _specification(
 ) -> dict[str, Any]:
     plan, limits = confinement.plan, confinement.limits
     own_network = confinement.network != "host"
-    rlimits = {"CORE": 0, "FSIZE": limits.file_size, "NOFILE": limits.open_files, "NPROC": limits.processes}
+    # A little above the limit itself: the kernel refuses forks without a word, so that who counts must see it first.
+    processes = None if limits.processes is None else limits.processes + _SLACK
+    rlimits = {"CORE": 0, "FSIZE": limits.file_size, "NOFILE": limits.open_files, "NPROC": processes}
     return {
         "parent": os.getpid(),
         "uid": plan.uid,

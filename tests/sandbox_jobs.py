@@ -1,0 +1,172 @@
+"""Confined jobs for tests: a plan made by hand, a program run under a driver, what it wrote and how it ended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from inspan.sandbox.contract import Confinement, Limits
+from inspan.sandbox.levels import driver, owner, probe
+from inspan.workspace.plan import Bind, MountPlan
+
+
+class Ended(NamedTuple):
+    """One job's end."""
+
+    status: int | None
+    out: str
+    err: str
+    tree: Any
+    plan: MountPlan
+
+
+def require(level: str) -> None:
+    """NORUN when this machine cannot confine at a level."""
+    found = probe(level, tempfile.gettempdir())
+    if not found.available:
+        pytest.skip(f"NORUN: level {level}: {found.detail}")
+
+
+def give(path: Path, level: str) -> None:
+    """Make a tree belong to the job's identity."""
+    who = owner(level)
+    for place in [path, *path.rglob("*")]:
+        os.chown(place, who.uid, who.gid, follow_symlinks=False)
+
+
+def plan(
+    base: Path, level: str, *, kind: str | None = None, files: dict[str, str] | None = None, **further: Any
+) -> MountPlan:
+    """A plan whose pristine tree holds ``files``; an overlay at level ``sandbox``, a clone otherwise."""
+    kind = kind or ("clone" if level == "none" else "overlay")
+    made = base / "job"
+    shutil.rmtree(made, ignore_errors=True)
+    tree = made / "tree"
+    for directory in (tree, made / "home", made / "ws" / "upper", made / "ws" / "work", made / "ws" / "root"):
+        directory.mkdir(parents=True)
+    for name, text in ({"a.txt": "base\n"} if files is None else files).items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text)
+    for place in (tree, made / "home", made / "ws"):
+        give(place, level)
+    made.chmod(0o700)
+    who = owner(level)
+    common = {"home": str(made / "home"), "uid": who.uid, "gid": who.gid} | further
+    if kind == "clone":
+        inside = str(tree) if level == "none" else "/work/project"
+        return MountPlan(**{"kind": "clone", "root_inside": inside, "directory": str(tree)} | common)
+    layers = {"lowers": (str(tree),), "upper": str(made / "ws" / "upper"), "work": str(made / "ws" / "work")}
+    return MountPlan(
+        **{"kind": "overlay", "root_inside": "/work/project", "directory": str(made / "ws" / "root")} | layers | common
+    )
+
+
+@contextmanager
+def started(
+    level: str,
+    made: MountPlan,
+    argv: tuple[str, ...],
+    *,
+    env: dict[str, str] | None = None,
+    tools: tuple[Bind, ...] = (),
+    limits: Limits | None = None,
+    ports: int = 1,
+    cwd: str | None = None,
+    network: str = "none",
+) -> Iterator[tuple[Any, Path, Path]]:
+    """A held tree with its output in two files."""
+    desk = Path(tempfile.mkdtemp())
+    out, err = desk / "out", desk / "err"
+    confinement = Confinement(
+        plan=made,
+        argv=argv,
+        env={"PATH": "/usr/local/bin:/usr/bin:/bin"} | (env or {}),
+        tools=tools,
+        limits=limits or Limits(),
+        ports=ports,
+        cwd_inside=cwd,
+        network=network,
+    )
+    try:
+        with open(os.devnull) as null, out.open("wb") as to_out, err.open("wb") as to_err:
+            try:
+                tree = driver(level).start(
+                    confinement, stdin=null.fileno(), stdout=to_out.fileno(), stderr=to_err.fileno()
+                )
+            except Exception as error:
+                error.add_note(err.read_text())
+                raise
+        try:
+            yield tree, out, err
+        finally:
+            tree.close()
+    finally:
+        shutil.rmtree(desk)
+
+
+def run(level: str, made: MountPlan, *argv: str, timeout: float = 60, **further: Any) -> Ended:
+    """Start, release and wait; one argument is a shell script."""
+    command = ("sh", "-c", argv[0]) if len(argv) == 1 else argv
+    with started(level, made, command, **further) as (tree, out, err):
+        tree.release()
+        status = tree.wait(timeout)
+        assert status is not None, f"did not end in {timeout} s: {out.read_text()} {err.read_text()}"
+        return Ended(status, out.read_text(errors="replace"), err.read_text(errors="replace"), tree, made)
+
+
+def run_free(
+    script: str, *, cwd: str | None = None, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The negative control: the same thing without any confinement."""
+    return subprocess.run(
+        ["sh", "-c", script], capture_output=True, text=True, timeout=60, cwd=cwd, env=env, check=False
+    )
+
+
+def alive_with(marker: str) -> list[int]:
+    """Live processes of this machine whose command line holds ``marker``."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and int(entry) != os.getpid():
+            try:
+                line = Path(f"/proc/{entry}/cmdline").read_bytes()
+            except OSError:
+                continue
+            if marker.encode() in line:
+                found.append(int(entry))
+    return found
+
+
+def gone(marker: str, patience: float = 20) -> bool:
+    """Whether no process with ``marker`` is alive any more within ``patience`` seconds."""
+    until = time.monotonic() + patience
+    while alive_with(marker):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def python_inside() -> tuple[str, tuple[Bind, ...]]:
+    """A Python that can be run inside, and the binds it needs: the system's, else the one these tests run on."""
+    for candidate in ("/usr/bin/python3", "/usr/local/bin/python3"):
+        if os.path.exists(candidate):
+            return candidate, ()
+    prefix = os.path.dirname(os.path.dirname(os.path.realpath(sys.executable)))
+    return os.path.realpath(sys.executable), (Bind(source=prefix, target=prefix),)
+
+
+def is_private(path: Path) -> bool:
+    """Whether only the owner may enter a directory."""
+    return stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
