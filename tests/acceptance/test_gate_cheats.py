@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from gate_bench import Bench, rules, shown
 
+from gate_bench import Bench, rules, shown
 from inspan.outcome.records import FacetState
 
 BASE = {

@@ -20,7 +20,6 @@ _SHIM_VERSION = 1
 
 
 def _key(context: GateContext, check: Check, runner: Runner | None) -> str:
-    setup = context.setup_for_checks or context.setup
     return digest(
         {
             "shim": _SHIM_VERSION,
@@ -28,7 +27,7 @@ def _key(context: GateContext, check: Check, runner: Runner | None) -> str:
             "command": check.command,
             "timeout": check.timeout,
             "runner": runner,
-            "setup": setup.key if setup else None,
+            "setup": context.setup.key if context.setup else None,
             "level": context.level,
             "kind": context.kind,
             "path": context.toolset.path,
@@ -47,7 +46,7 @@ def run_on_base(context: GateContext, check: Check, runner: Runner | None) -> Co
         return msgspec.json.decode(file.read_bytes(), type=CommandRun)
     except (FileNotFoundError, msgspec.DecodeError):
         pass
-    run = run_command(context, context.base, check.command, runner=runner, timeout=check.timeout)
+    run = run_command(context, context.base, check.command, runner=runner, timeout=check.timeout, setup=context.setup)
     if run.ended == "exit" and run.exit not in (126, 127):
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

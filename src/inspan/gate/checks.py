@@ -87,7 +87,8 @@ def _judged(context: GateContext, both: Trees, check: Check) -> tuple[CheckResul
         run, seen = base, []
     else:
         context.say(f"check {check.name} on the result")
-        run = run_command(context, context.result, check.command, runner=runner, timeout=check.timeout)
+        layer = context.setup_for_checks or context.setup
+        run = run_command(context, context.result, check.command, runner=runner, timeout=check.timeout, setup=layer)
         seen = judge_tests(context, both, check, runner, base, run) if runner is not None else []
     return _result(context, check, runner, base, run, seen), seen
 

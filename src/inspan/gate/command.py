@@ -17,7 +17,7 @@ from inspan.gate.results import TestRun, read_lines
 from inspan.gate.runners import Arranged, Runner, arrange
 from inspan.sandbox.contract import Confinement
 from inspan.sandbox.levels import driver
-from inspan.workspace.build import discard, plan_check
+from inspan.workspace.build import SetupLayer, discard, plan_check
 from inspan.workspace.plan import Bind, MountPlan
 from inspan.workspace.remove import remove_tree
 
@@ -81,9 +81,16 @@ class _Output:
 
 
 def run_command(
-    context: GateContext, commit: str, command: str, *, runner: Runner | None, timeout: float, only: str = ""
+    context: GateContext,
+    commit: str,
+    command: str,
+    *,
+    runner: Runner | None,
+    timeout: float,
+    setup: SetupLayer | None,
+    only: str = "",
 ) -> CommandRun:
-    """Run ``command`` by ``sh -c`` on a fresh copy of ``commit``.
+    """Run ``command`` by ``sh -c`` on a fresh copy of ``commit``, above the set-up layer ``setup``.
 
     Raises:
         GateError: the copy, the sandbox or the evidence could not be had.
@@ -99,7 +106,7 @@ def run_command(
         kind=context.kind,
         owner=context.owner,
         share=context.share,
-        setup=context.setup_for_checks or context.setup,
+        setup=setup,
         level=context.level,
     )
     desk = context.state.attempt(context.attempt).root / f"evidence-{name}"

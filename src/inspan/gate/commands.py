@@ -55,10 +55,13 @@ def python_module(words: list[str]) -> str | None:
     """The module of ``python -m MODULE``; None for another form and for an interpreter that ignores the environment."""
     if not words or not is_python(words[0]):
         return None
-    for i, word in enumerate(words[1:], 1):
+    rest = iter(words[1:])
+    for word in rest:
         if word == "-m":
-            return words[i + 1] if i + 1 < len(words) else None
-        if not word.startswith("-") or re.match(r"^-\w*[IE]", word):
+            return next(rest, None)
+        if word in ("-W", "-X"):
+            next(rest, None)
+        elif not word.startswith("-") or re.match(r"^-\w*[IE]", word):
             return None
     return None
 

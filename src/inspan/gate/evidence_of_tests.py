@@ -130,7 +130,8 @@ def _run(
     origin = context.base if start == "base" else context.result
     commit = variant(both.git, origin, changes) if changes else origin
     context.say(f"check {check.name}: tests on {'base' if start == 'base' else 'the result'} again")
-    return run_command(context, commit, check.command, runner=runner, timeout=check.timeout, only=only)
+    layer = context.setup_for_checks or context.setup
+    return run_command(context, commit, check.command, runner=runner, timeout=check.timeout, setup=layer, only=only)
 
 
 def _plant(both: Trees, before: TestRun, after: TestRun, changes: TestChanges) -> list[Planted]:

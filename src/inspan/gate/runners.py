@@ -20,7 +20,7 @@ Runner = Literal["pytest", "unittest"]
 
 _CACHE_OPTIONS = re.compile(r"--(lf|last-failed|ff|failed-first|nf|new-first|sw|stepwise|cache)\b")
 _UNITTEST = re.compile(
-    r"((?:^|[\s/;&|(])(?:python|python3|pypy3?)(?:\.\d+)*\s+(?:-[A-Za-z]\S*\s+)*?-m\s+)unittest(?=\s|$|[;&|)])"
+    r"((?:^|[\s/;&|(])(?:python|python3|pypy3?)(?:\.\d+)*\s+(?:-[WX]\s+\S+\s+|-[A-Za-z]\S*\s+)*?-m\s+)unittest(?=\s|$|[;&|)])"
 )
 
 
