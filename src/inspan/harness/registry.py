@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Collection, Mapping
 from importlib import import_module
 from typing import Any, get_args, get_type_hints
@@ -17,6 +18,7 @@ SHIPPED = {
     "codex": "inspan.harness.codex.Codex",
 }
 ENTRY_POINTS = "inspan.harnesses"
+DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
 def harness(name: str, config: Mapping[str, Any] | None = None) -> Harness:
@@ -40,7 +42,7 @@ def harness(name: str, config: Mapping[str, Any] | None = None) -> Harness:
         from inspan.harness.configured import Configured
 
         return Configured(name, tables[name])
-    if "." in name:
+    if DOTTED.fullmatch(name):
         return _made(name, name)
     found = _entry_points().get(name)
     if found is None:
