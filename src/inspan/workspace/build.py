@@ -16,7 +16,14 @@ from inspan.spec.paths import State
 from inspan.workspace.clone import copy_pristine
 from inspan.workspace.gate_repository import ensure_gate, gate_git
 from inspan.workspace.git import TrustedGit
-from inspan.workspace.layers import apply_layer, copy_home, differences_between, own_tree, write_difference
+from inspan.workspace.layers import (
+    Difference,
+    change_copy,
+    copy_home,
+    differences_between,
+    own_tree,
+    write_difference,
+)
 from inspan.workspace.layout import Meta, Owner, gate_dir, made, state_error
 from inspan.workspace.objects import Objects
 from inspan.workspace.place import inside_root
@@ -25,7 +32,7 @@ from inspan.workspace.pristine import ensure_pristine, meta_of, missing
 from inspan.workspace.probe import overlay_possible
 from inspan.workspace.remove import remove_tree
 from inspan.workspace.repository import Repository
-from inspan.workspace.setup import SCRATCH, SetupLayer, find_setup, freeze, setup_scratch
+from inspan.workspace.setup import SCRATCH, SetupLayer, apply_setup, find_setup, freeze, setup_scratch
 from inspan.workspace.stores import STORES_INSIDE
 from inspan.workspace.template import alternates_file, exclude_lines, write_branch
 
@@ -150,34 +157,30 @@ def plan_check(
 def _write_result(
     state: State, repo: Repository, base: str, result: str, plan: MountPlan, owner: Owner, setup: SetupLayer | None
 ) -> None:
+    """Turn the fresh tree of ``base`` into the tree of ``result``, from the gate's own objects."""
     git = gate_git(state, repo)
     meta = meta_of(state, repo, base, owner)
     changes = [c for c in differences_between(git, base, result) if b"160000" not in (c.mode_before, c.mode)]
-    place = Path(plan.directory).parent / "result"
-    place.mkdir(mode=0o755)
+    changes = [c for c in changes if os.fsdecode(c.path) not in meta.lfs]
     with Objects(git) as objects:
-        # Below a set-up layer a directory without tracked files may still hold what set-up made.
-        write_difference(place, changes, objects, result, skip=map(os.fsencode, meta.lfs), whole=setup is None)
-    own_tree(place, owner.uid, owner.gid)
-    if plan.upper is None:
-        apply_layer(place, Path(plan.directory))
-        for change in changes:
-            target = Path(plan.directory, os.fsdecode(change.path))
-            if change.status != "D" and os.path.lexists(target):
-                _own_path(Path(plan.directory), target, owner)
-        remove_tree(place)
-        return
-    for child in place.iterdir():
-        child.rename(Path(plan.upper) / child.name)
-    place.rmdir()
+        if plan.upper is not None:
+            # Below a set-up layer a directory without tracked files may still hold what set-up made.
+            write_difference(Path(plan.upper), changes, objects, result, whole=setup is None)
+        else:
+            change_copy(Path(plan.directory), changes, objects)
+    _own_changed(Path(plan.upper or plan.directory), changes, owner)
 
 
-def _own_path(root: Path, target: Path, owner: Owner) -> None:
+def _own_changed(root: Path, changes: Sequence[Difference], owner: Owner) -> None:
     if owner.uid == os.geteuid():
         return
-    while target != root:
-        os.lchown(target, owner.uid, owner.gid)
-        target = target.parent
+    for change in changes:
+        target = root
+        for part in os.fsdecode(change.path).split("/"):
+            target = target / part
+            if not os.path.lexists(target):
+                break
+            os.lchown(target, owner.uid, owner.gid)
 
 
 def _plan(
@@ -202,7 +205,7 @@ def _plan(
     try:
         _make_home(home, setup, owner)
         if kind == "overlay":
-            return _overlay(repo, base, place, home, owner, attempt, lowers, meta, shares, setup, read_only)
+            return _overlay(state, repo, base, place, home, owner, attempt, lowers, meta, shares, setup, read_only)
         return _clone(state, repo, base, place, home, owner, attempt, lowers, meta, shares, setup, read_only, level)
     except OSError as refused:
         raise state_error(refused, place) from refused
@@ -216,7 +219,7 @@ def _make_home(home: Path, setup: SetupLayer | None, owner: Owner) -> None:
 
 
 def _overlay(
-    repo: Repository, base: str, place: Path, home: Path, owner: Owner, attempt: str,
+    state: State, repo: Repository, base: str, place: Path, home: Path, owner: Owner, attempt: str,
     lowers: tuple[str, ...], meta: Meta, shares: list[str], setup: SetupLayer | None, read_only: bool,
 ) -> MountPlan:  # fmt: skip
     upper, work, point = place / "upper", place / "work", place / "m"
@@ -238,8 +241,7 @@ def _overlay(
         lowers=(*((setup.lower,) if setup else ()), *lowers),
         upper=os.fspath(upper),
         work=os.fspath(work),
-        binds=_binds(repo, meta, shares, root),
-        masks=_masks(meta),
+        binds=_binds(state, repo, meta, shares, root),
         read_only=read_only,
         uid=owner.uid,
         gid=owner.gid,
@@ -254,7 +256,7 @@ def _clone(
     in_place = level == "none"
     copy_pristine(lowers, tree)
     if setup is not None:
-        apply_layer(Path(setup.lower), tree)
+        apply_setup(setup, tree)
     write_branch(tree / ".git", repo, base, attempt)
     if in_place:
         (tree / ".git/objects/info/alternates").write_bytes(alternates_file(meta.stores))
@@ -267,8 +269,7 @@ def _clone(
         root_inside=root,
         directory=os.fspath(tree),
         home=os.fspath(home),
-        binds=() if in_place else _binds(repo, meta, shares, root),
-        masks=() if in_place else _masks(meta),
+        binds=() if in_place else _binds(state, repo, meta, shares, root),
         read_only=read_only,
         uid=owner.uid,
         gid=owner.gid,
@@ -297,19 +298,17 @@ def _share(repo: Repository, path: str) -> str:
     return clean
 
 
-def _binds(repo: Repository, meta: Meta, shares: Sequence[str], root: str) -> tuple[Bind, ...]:
-    stores = [Bind(source=store, target=f"{STORES_INSIDE}/{number}") for number, store in enumerate(meta.stores)]
-    shown = [Bind(source=os.path.join(repo.toplevel, path), target=f"{root}/{path}") for path in shares]
-    return (*stores, *shown)
-
-
-def _masks(meta: Meta) -> tuple[str, ...]:
-    """A store's own list of further stores names host paths; those stores are all bound, so git need not look there."""
-    return tuple(
-        f"{STORES_INSIDE}/{number}/info/alternates"
-        for number, store in enumerate(meta.stores)
-        if os.path.lexists(os.path.join(store, "info/alternates"))
-    )
+def _binds(state: State, repo: Repository, meta: Meta, shares: Sequence[str], root: str) -> tuple[Bind, ...]:
+    binds = []
+    for number, store in enumerate(meta.stores):
+        binds.append(Bind(source=store, target=f"{STORES_INSIDE}/{number}"))
+        if os.path.lexists(os.path.join(store, "info/alternates")):
+            # It names host paths that are not there inside; the stores behind them are all bound, so hide it.
+            empty = state.repo(repo.key) / "empty"
+            empty.touch(mode=0o644)
+            binds.append(Bind(source=os.fspath(empty), target=f"{STORES_INSIDE}/{number}/info/alternates"))
+    binds += [Bind(source=os.path.join(repo.toplevel, path), target=f"{root}/{path}") for path in shares]
+    return tuple(binds)
 
 
 def discard(state: State, plan: MountPlan) -> None:

@@ -22,7 +22,7 @@ from inspan.workspace.objects import Objects, TreeEntry
 from inspan.workspace.plan import MountPlan
 from inspan.workspace.repository import Repository
 from inspan.workspace.scan import Found, scan
-from inspan.workspace.setup import SetupLayer
+from inspan.workspace.setup import SetupLayer, gone_from
 
 MAX_FILE = 32 << 20
 """Bytes of one changed file."""
@@ -58,6 +58,7 @@ class _Context:
     objects: Objects
     layers: tuple[str, ...]
     setup: str | None
+    gone: frozenset[bytes] = frozenset()
 
     def entry(self, path: bytes) -> TreeEntry | None:
         return self.objects.entry(self.base, path)
@@ -80,7 +81,7 @@ def changed_work(
     """
     names = (pristine_name(meta.base, Owner(uid=plan.uid, gid=plan.gid)), *meta.lowers)
     layers = tuple(os.fspath(pristine_dir(state, repo, name) / "tree") for name in names)
-    context = _Context(state, repo, base, meta, objects, layers, setup.lower if setup else None)
+    context = _Context(state, repo, base, meta, objects, layers, setup.lower if setup else None, _gone(setup))
     root = plan.upper or plan.directory
     work = Work(root)
     found = scan(root, layer=plan.upper is not None)
@@ -96,6 +97,10 @@ def changed_work(
     if sum(item.size for item in work.writes) > MAX_TOTAL:
         raise GateError(f"more than {MAX_TOTAL >> 20} MiB changed", where=root, reason="change_too_large")
     return work
+
+
+def _gone(setup: SetupLayer | None) -> frozenset[bytes]:
+    return frozenset(map(os.fsencode, gone_from(setup))) if setup is not None else frozenset()
 
 
 def _without_setup(context: _Context, root: str, found: list[Found]) -> list[Found]:
@@ -139,6 +144,8 @@ def _is_gone(context: _Context, path: bytes, mode: bytes, seen: set[bytes]) -> b
         return False  # present as something; a directory in its place is found as such
     if mode == b"160000":
         return path not in seen
+    if path in context.gone:
+        return False
     return context.setup is None or not (hides(context.setup, path) and not holds(context.setup, path))
 
 

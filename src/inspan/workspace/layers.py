@@ -80,6 +80,17 @@ def make_whiteout(path: str | bytes) -> None:
         ) from refused
 
 
+def whiteouts_possible(directory: Path) -> bool:
+    """Whether whiteouts can be made in ``directory``; an overlay file system refuses them."""
+    trial = directory / f".whiteout-{os.getpid()}"
+    try:
+        make_whiteout(os.fspath(trial))
+        trial.unlink()
+    except (WorkspaceError, OSError):
+        return False
+    return True
+
+
 def write_entry(root: Path, path: bytes, entry_mode: bytes, content: bytes) -> None:
     """Write one blob as a file or symbolic link; whatever non-directory stood there is replaced."""
     target = os.path.join(os.fsencode(root), path)
@@ -122,37 +133,46 @@ def gone_paths(changes: Iterable[Difference], objects: Objects, after: str, *, w
 
 
 def write_difference(
-    root: Path,
-    changes: list[Difference],
-    objects: Objects,
-    after: str,
-    *,
-    skip: Iterable[bytes] = (),
-    whole: bool = True,
-) -> list[bytes]:
-    """Write ``changes`` as a layer below ``root``; gives the paths of the files written.
-
-    Submodules (gitlinks) become directories. Paths in ``skip`` are left alone.
-    """
-    leave = set(skip)
-    wanted = [change for change in changes if change.path not in leave]
-    for path in gone_paths(wanted, objects, after, whole=whole):
+    root: Path, changes: Iterable[Difference], objects: Objects, after: str, *, whole: bool = True
+) -> None:
+    """Write ``changes`` as a layer below ``root``. New submodules (gitlinks) become directories."""
+    changes = list(changes)
+    for path in gone_paths(changes, objects, after, whole=whole):
         target = os.path.join(os.fsencode(root), path)
         os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
         make_whiteout(target)
-    written = []
-    for change in wanted:
+    for change in changes:
+        _write_change(root, change, objects)
+
+
+def change_copy(root: Path, changes: Iterable[Difference], objects: Objects) -> None:
+    """Carry ``changes`` out on a plain copy of what they start from; directories that become empty go."""
+    changes = list(changes)
+    for change in changes:
+        target = root / os.fsdecode(change.path)
         if change.status == "D":
-            continue
-        if change.mode == b"160000":
-            os.makedirs(os.path.join(os.fsencode(root), change.path), mode=0o755, exist_ok=True)
-            continue
-        content = objects.blob(change.oid)
-        if content is None:
-            raise WorkspaceError(f"object {change.oid} is missing", where=os.fsdecode(change.path))
-        write_entry(root, change.path, change.mode, content)
-        written.append(change.path)
-    return written
+            remove_tree(target)
+            parent = target.parent
+            while parent != root and parent.is_dir() and not parent.is_symlink() and not os.listdir(parent):
+                parent.rmdir()
+                parent = parent.parent
+    for change in changes:
+        target = root / os.fsdecode(change.path)
+        if target.is_dir() and not target.is_symlink() and change.mode != b"160000":
+            remove_tree(target)  # what is left of a directory that became a file
+        _write_change(root, change, objects)
+
+
+def _write_change(root: Path, change: Difference, objects: Objects) -> None:
+    if change.status == "D":
+        return
+    if change.mode == b"160000":
+        os.makedirs(os.path.join(os.fsencode(root), change.path), mode=0o755, exist_ok=True)
+        return
+    content = objects.blob(change.oid)
+    if content is None:
+        raise WorkspaceError(f"object {change.oid} is missing", where=os.fsdecode(change.path))
+    write_entry(root, change.path, change.mode, content)
 
 
 def walk(root: str) -> Iterator[tuple[str, os.DirEntry[str]]]:

@@ -19,7 +19,15 @@ from inspan.workspace import fills
 from inspan.workspace.gate_repository import gate_git, keep_base
 from inspan.workspace.git import TrustedGit
 from inspan.workspace.ignore import ensure_rules
-from inspan.workspace.layers import Difference, differences_between, make_whiteout, own_tree, walk, write_difference
+from inspan.workspace.layers import (
+    Difference,
+    differences_between,
+    make_whiteout,
+    own_tree,
+    walk,
+    whiteouts_possible,
+    write_difference,
+)
 from inspan.workspace.layout import Meta, Owner, arriving, gate_dir, locked, pristine_dir, pristine_name, read_meta
 from inspan.workspace.objects import Objects
 from inspan.workspace.repository import Repository
@@ -167,6 +175,8 @@ def _nearest(state: State, repo: Repository, base: str, owner: Owner) -> tuple[s
                 reverse=True,
             )
     except FileNotFoundError:
+        return None
+    if not whiteouts_possible(home):
         return None
     git = gate_git(state, repo)
     best: tuple[str, list[Difference]] | None = None

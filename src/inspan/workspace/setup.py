@@ -14,7 +14,7 @@ import msgspec
 from inspan.errors import WorkspaceError
 from inspan.spec.paths import State
 from inspan.workspace.gate_repository import gate_git
-from inspan.workspace.layers import is_whiteout, make_whiteout, own_tree, walk
+from inspan.workspace.layers import apply_layer, is_whiteout, make_whiteout, own_tree, walk, whiteouts_possible
 from inspan.workspace.layout import locked, made, state_error
 from inspan.workspace.objects import Objects
 from inspan.workspace.plan import MountPlan
@@ -41,6 +41,13 @@ class SetupLayer(msgspec.Struct, frozen=True, kw_only=True):
     changed_tracked: tuple[str, ...]
 
 
+class _Frozen(msgspec.Struct, frozen=True, kw_only=True):
+    """``meta.json``. ``gone`` holds what the layer removes where its file system cannot hold whiteouts."""
+
+    changed_tracked: tuple[str, ...]
+    gone: tuple[str, ...] = ()
+
+
 def _place(state: State, repo: Repository, key: str) -> Path:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", key):
         raise WorkspaceError(f"{key!r} cannot name a set-up layer", do="use letters, digits, '.', '_' and '-'")
@@ -61,10 +68,22 @@ def find_setup(state: State, repo: Repository, key: str) -> SetupLayer | None:
     """The frozen layer of that key, None when there is none yet."""
     place = _place(state, repo, key)
     try:
-        changed = msgspec.json.decode((place / "meta.json").read_bytes(), type=tuple[str, ...])
+        frozen = msgspec.json.decode((place / "meta.json").read_bytes(), type=_Frozen)
     except FileNotFoundError:
         return None
-    return SetupLayer(key=key, lower=f"{place}/layer", home=f"{place}/home", changed_tracked=changed)
+    return SetupLayer(key=key, lower=f"{place}/layer", home=f"{place}/home", changed_tracked=frozen.changed_tracked)
+
+
+def gone_from(layer: SetupLayer) -> tuple[str, ...]:
+    """What the layer removes beyond its whiteouts."""
+    return msgspec.json.decode((Path(layer.lower).parent / "meta.json").read_bytes(), type=_Frozen).gone
+
+
+def apply_setup(layer: SetupLayer, tree: Path) -> None:
+    """Put the layer onto a plain copy of its base."""
+    for path in gone_from(layer):
+        remove_tree(tree / path)
+    apply_layer(Path(layer.lower), tree)
 
 
 def freeze(state: State, repo: Repository, base: str, key: str, plan: MountPlan, lowers: Sequence[str]) -> SetupLayer:
@@ -73,17 +92,18 @@ def freeze(state: State, repo: Repository, base: str, key: str, plan: MountPlan,
     tree = Path(plan.upper or plan.directory)
     if not scratch.name.startswith(SCRATCH):
         raise WorkspaceError("this is no set-up workspace", where=os.fspath(scratch))
+    gone: tuple[str, ...] = ()
     if plan.upper is None:
-        _reduce(tree, lowers)
+        gone = tuple(_reduce(tree, lowers, whiteouts_possible(scratch)))
         own_tree(tree, plan.uid, plan.gid)
     remove_tree(tree / ".git")
-    changed = _changed_tracked(state, repo, base, tree)
+    changed = tuple(sorted({*_changed_tracked(state, repo, base, tree), *gone}))
     final = _place(state, repo, key)
     try:
         with locked(state, repo):
             if not final.exists():
                 tree.rename(scratch / "layer")
-                (scratch / "meta.json").write_bytes(msgspec.json.encode(changed))
+                (scratch / "meta.json").write_bytes(msgspec.json.encode(_Frozen(changed_tracked=changed, gone=gone)))
                 arrived = scratch.with_name(f"{SCRATCH}frozen-{key}")
                 remove_tree(arrived)
                 arrived.mkdir(mode=0o755)
@@ -98,8 +118,12 @@ def freeze(state: State, repo: Repository, base: str, key: str, plan: MountPlan,
     return frozen
 
 
-def _reduce(tree: Path, lowers: Sequence[str]) -> None:
-    """Turn a complete copy into a layer: what it shares with ``lowers`` goes, what it lacks becomes a whiteout."""
+def _reduce(tree: Path, lowers: Sequence[str], whiteouts: bool) -> list[str]:
+    """Turn a complete copy into a layer: what it shares with ``lowers`` goes, what it lacks becomes a whiteout.
+
+    Without ``whiteouts`` the paths it lacks are given back instead.
+    """
+    gone = []
     below: dict[str, str] = {}
     for lower in reversed(lowers):
         for path, entry in walk(lower):
@@ -115,11 +139,14 @@ def _reduce(tree: Path, lowers: Sequence[str]) -> None:
         here = tree / path
         if _same(here, full):
             here.unlink()
+        elif not os.path.lexists(here) and not whiteouts:
+            gone.append(path)
         elif not os.path.lexists(here) and _parent_is_directory(tree, path):
             make_whiteout(os.fspath(here))
     for path, entry in sorted(walk(os.fspath(tree)), reverse=True):
         if path in kept_directories and entry.is_dir(follow_symlinks=False) and not os.listdir(entry.path):
             os.rmdir(entry.path)
+    return gone
 
 
 def _parent_is_directory(tree: Path, path: str) -> bool:
