@@ -8,6 +8,7 @@
     ├── repos/<key>/gate.git          the trusted side's bare repository, alternates to the user's objects
     ├── repos/<key>/pristine/<base>   immutable raw checkout of one base, the overlay's lower layer
     ├── repos/<key>/setup/<key>       a frozen set-up layer
+    ├── detached.log                  what drivers without a terminal have to say
     ├── attempts/<attempt>/           one attempt: request, lock, journals, terminal record, workspace
     ├── artifacts/<aa>/<sha256>       content-addressed artifacts
     └── harness/<name>/<version>      installed harness programs
@@ -93,6 +94,10 @@ class State(NamedTuple):
     @property
     def executors(self) -> Path:
         return self.root / "executors"
+
+    @property
+    def detached_log(self) -> Path:
+        return self.root / "detached.log"
 
     @property
     def artifacts(self) -> Path:
