@@ -7,15 +7,13 @@ says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from inspan.engine import durable, leases
 from inspan.engine.context import Context
 from inspan.engine.ending import end_without_work
 from inspan.engine.job import WORKFLOWS, run_job
 from inspan.store.records import JobRow
 
-MOST_TAKEOVERS = 5
+MOST_TAKEOVERS = 10
 """A job that has outlived this many drivers is suspected of killing them."""
 
 
@@ -23,17 +21,16 @@ def take_over(context: Context) -> list[str]:
     """Take over every job of every dead driver and return the ids of those that go on here."""
     taken: list[str] = []
     with leases.taking_over(context.state):
-        rows = {row.id: row for row in context.store.open_jobs()}
         for lease in leases.dead(context.state):
             try:
-                taken += _unfinished(context, lease.executor, rows)
+                taken += _unfinished(context, lease.executor)
             except BaseException:
                 lease.abandon()
                 raise
             lease.release()
             context.store.end_executor(lease.executor)
         # Rows come last: by now every workflow of a dead driver is ours or ended, so what is left has none.
-        for row in rows.values():
+        for row in context.store.open_jobs():
             if row.id not in taken and _forsaken(context, row):
                 taken += _without_workflow(context, row)
     return taken
@@ -43,21 +40,22 @@ def _forsaken(context: Context, row: JobRow) -> bool:
     return row.executor is None or (row.executor != context.executor and not leases.alive(context.state, row.executor))
 
 
-def _unfinished(context: Context, executor: str, rows: Mapping[str, JobRow]) -> list[str]:
+def _unfinished(context: Context, executor: str) -> list[str]:
     taken = []
     for found in durable.unfinished(executor):
-        row = rows.get(found.id)
-        if found.name not in WORKFLOWS or found.version != durable.VERSION:
+        row = context.store.job(found.id)  # perhaps ended already: then only the workspace is still to be freed
+        if row is None:
             durable.abandon(found.id)
-            if row is not None:
-                detail = f"The job runs as {found.name!r}, version {found.version}, which this program does not know."
-                end_without_work(context, row, "environment_lost", detail)
-        elif row is not None and not _suspect(context, row):
+        elif found.name not in WORKFLOWS or found.version != durable.VERSION:
+            durable.abandon(found.id)
+            detail = f"The job runs as {found.name!r}, version {found.version}, which this program does not know."
+            end_without_work(context, row, "environment_lost", detail)
+        elif _suspect(context, row):
+            durable.abandon(found.id)
+        else:
             durable.accept_resumed(context.executor)
             durable.resume(found.id, context.executor)
             taken.append(found.id)
-        else:
-            durable.abandon(found.id)  # its job has ended, is gone, or was given up
     return taken
 
 
