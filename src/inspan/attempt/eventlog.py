@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
@@ -26,7 +26,7 @@ class EventLog:
     """
 
     def __init__(self, path: Path) -> None:
-        self._file: BinaryIO = open(path, "ab")  # noqa: SIM115  held for the run
+        self._file = open(path, "ab", buffering=0)  # noqa: SIM115  held for the run
         self._size = 0
         self.dropped = 0
 
@@ -44,9 +44,10 @@ class EventLog:
         if self._size + len(line) > LOG_LIMIT:
             self.dropped += 1
             return
-        self._file.write(line + b"\n")
-        self._file.flush()
         self._size += len(line) + 1
+        left = memoryview(line + b"\n")
+        while left:
+            left = left[self._file.write(left) :]
 
     def close(self) -> None:
         """Close the file."""
@@ -62,8 +63,11 @@ class EventTail:
 
     def poll(self) -> None:
         """Hand on what has come since the last call."""
-        for document in self._new():
-            self._on_event(document)
+        offset = -1
+        while offset != self._offset:
+            offset = self._offset
+            for document in self._new():
+                self._on_event(document)
 
     def _new(self) -> Iterator[dict[str, Any]]:
         try:

@@ -256,6 +256,7 @@ class Execution:
             if e.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             stop = stop or Stop("disk_full", f"the output could not be stored: {e}")
+        unexecuted = stop is None and confined.exceeded is None and confined.executed is False
         if stop is None:
             in_time = reader.terminal()
             stop = _ended_by(confined, in_time)
@@ -270,7 +271,7 @@ class Execution:
             output_bytes=self._streams.total,
             skipped=reader.skipped + self._streams.failures,
         )
-        if confined.executed is False:
+        if unexecuted:
             return self._record("spawn_failed", "the program could not be executed")
         return self._record(*_how(stop, in_time, ending))
 

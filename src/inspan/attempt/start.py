@@ -196,10 +196,8 @@ def _start(paths: AttemptPaths, credential: str | None, runner: str) -> None:
     until = time.monotonic() + START_PATIENCE
     while not starts(paths).exists() and not paths.record.exists():
         if process.poll() is not None and not starts(paths).exists():
-            raise StateError(
-                f"the runner ended at once with status {process.returncode}: {_tail(paths)}",
-                where=str(paths.runner_log),
-            )
+            _write_crashed(paths, f"the runner ended at once with status {process.returncode}: {_tail(paths)}")
+            return
         if time.monotonic() > until:
             process.kill()
             process.wait()

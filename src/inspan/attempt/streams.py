@@ -40,7 +40,7 @@ class Streams:
         writers: list[int] = []
         for path, feed_reader in zip(root, (reader.feed, reader.feed_stderr), strict=True):
             read_end, write_end = os.pipe()
-            sink = open(path, "wb")  # noqa: SIM115  held for the run
+            sink = open(path, "wb", buffering=0)  # noqa: SIM115  held for the run
             pump = Pump(read_end, sink, redactor, cap=cap)
             self._files.append(sink)
             self._pumps[pump] = feed_reader

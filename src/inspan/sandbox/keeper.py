@@ -48,7 +48,8 @@ def spawn(spec: dict[str, Any]) -> int:
     if child == 0:
         try:
             os.setsid()
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
             for name, value in spec["rlimits"].items():
                 which = getattr(resource, f"RLIMIT_{name}")
                 hard = resource.getrlimit(which)[1]

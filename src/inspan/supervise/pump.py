@@ -24,7 +24,7 @@ class Pump:
 
     Args:
         fd: the read end; made non-blocking and owned from now on.
-        sink: where the redacted bytes go; owned by the caller.
+        sink: where the redacted bytes go, unbuffered, so that a full disk shows where it is hit; owned by the caller.
         cap: bytes stored at most; what comes after is counted, shown to the reader and not stored.
 
     Attributes:
@@ -65,8 +65,6 @@ class Pump:
             self.total += len(chunk)
             self._store(self._stream.feed(chunk))
             self._split(chunk, lines)
-        if taken:
-            self._sink.flush()
         return lines
 
     def finish(self, burst: int = 1 << 23) -> list[bytes]:
@@ -76,7 +74,6 @@ class Pump:
             lines.append(self._redactor.data(bytes(self._rest)))
             self._rest.clear()
         self._store(self._stream.flush())
-        self._sink.flush()
         if self.fd >= 0:
             os.close(self.fd)
             self.fd, self.closed = -1, True
@@ -84,9 +81,10 @@ class Pump:
 
     def _store(self, data: bytes) -> None:
         room = len(data) if self._cap is None else max(0, self._cap - self._stored)
-        if data and room:
-            self._sink.write(data[:room])
-            self._stored += min(room, len(data))
+        left = memoryview(data)[:room]
+        self._stored += len(left)
+        while left:
+            left = left[self._sink.write(left) :]
 
     def _split(self, chunk: bytes, lines: list[bytes]) -> None:
         start = 0
