@@ -29,10 +29,10 @@ def execute(context: Context, progress: Progress) -> Progress:
     job, prepared = progress.job, progress.prepared
     if progress.stopped or prepared is None:
         return progress
-    if context.cancelled(job):
-        return changed(progress, cancelled=True)
-    spec, resolved = context.spec(job), context.resolved(job)
     paths = context.state.attempt(prepared.attempt)
+    if context.cancelled(job) and not paths.request.exists():
+        return changed(progress, cancelled=True)  # one that was started is waited for: its work is kept
+    spec, resolved = context.spec(job), context.resolved(job)
     context.store.enter(job, RUNNING)
     context.store.begin_attempt(job, 1)
     try:
