@@ -79,6 +79,18 @@ def outcome_lines(outcome: Outcome) -> Iterator[Line]:
         yield [("  next        ", "dim"), (action, "bold")]
 
 
+def answer_digest(outcome: Outcome) -> str | None:
+    """The artifact that holds the answer of a job that was to answer, None for any other job."""
+    return outcome.artifacts.get("answer") if outcome.reason == "answered" else None
+
+
+def answer_lines(answer: bytes) -> Iterator[Line]:
+    """An answer, made safe to show, after a blank line."""
+    yield []
+    for line in answer.decode("utf-8", "replace").splitlines():
+        yield [(safe(line, lines=True), "")]
+
+
 def _field(label: str, text: str) -> Line:
     return [(f"  {label:<12}", "dim"), (safe(text), "")]
 
@@ -198,8 +210,6 @@ def _where(outcome: Outcome) -> str | None:
         return f"branch {delivery.ref.removeprefix('refs/heads/')}"
     if delivery.kind == "patch" and delivery.path:
         return f"patch {delivery.path}"
-    if "answer" in outcome.artifacts or outcome.reason == "answered":
-        return f"inspan show {outcome.job} prints the answer"
     if outcome.change is not None and outcome.change.files and "patch" in outcome.artifacts:
         return f"nothing delivered; inspan diff {outcome.job} prints the change"
     return None

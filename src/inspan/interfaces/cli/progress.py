@@ -16,8 +16,12 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "warning": ("warning: {text}", "warn"),
     "attempt_started": ("the agent works", "dim"),
     "attempt_ended": ("the agent ended: {end}", "dim"),
-    "checking": ("check {name}: {command}", "dim"),
+    "collected": ("collected: {files} files changed", "dim"),
+    "check": ("{text}", "dim"),
+    "gated": ("judged: scope {scope}, checks {checks}", "dim"),
     "decided": ("decided: {verdict}, {reason}", "dim"),
+    "delivered": ("delivered: {kind} {ref}", "dim"),
+    "delivery_failed": ("not delivered: {text}", "warn"),
     "taken_over": ("going on with a job another command left", "dim"),
     "ended": ("ended: {verdict}, {reason}", "dim"),
 }
@@ -34,12 +38,16 @@ def event_line(job: str, event: EventRow) -> Line:
     if event.kind == "harness":
         kind, text = str(event.data.get("kind", "")), str(event.data.get("text", ""))
         return [(f"{safe(kind):<12}", "dim"), (safe(text), "warn" if kind in ("error", "ask") else "")]
-    template, style = _WORDS.get(event.kind, ("{kind} {text}", "dim"))
-    facts = _Blank({k: v if isinstance(v, str | int | float) else "" for k, v in event.data.items()})
-    facts.update(job=job, kind=event.kind)
+    template, style = _WORDS.get(event.kind, (event.kind.replace("{", "").replace("}", "") + " {text}", "dim"))
+    facts = _Blank({k: _word(v) for k, v in event.data.items()})
+    facts["job"] = job
     with contextlib.suppress(ValueError):
         return [(safe(template.format_map(facts)).strip(), style)]
     return [(safe(event.kind), style)]
+
+
+def _word(value: Any) -> str | int | float:
+    return "none" if value is None else value if isinstance(value, str | int | float) else ""
 
 
 class Progress:

@@ -8,7 +8,7 @@ import click
 
 from inspan.interfaces.cli import text
 from inspan.interfaces.cli.jobs import document, driver
-from inspan.interfaces.cli.present import outcome_lines
+from inspan.interfaces.cli.present import answer_digest, answer_lines, outcome_lines
 from inspan.spec.paths import State, state
 from inspan.store.read import artifact, find_job, get_outcome
 from inspan.store.records import JobRow
@@ -29,9 +29,9 @@ def show(job: str, as_json: bool) -> int:
     if outcome is None:
         return 0
     text.write(outcome_lines(outcome))
-    if "answer" in outcome.artifacts:
-        answer = artifact(place, outcome.artifacts["answer"]).decode("utf-8", "replace")
-        text.write([[], *([(text.safe(line), "")] for line in answer.splitlines())])
+    digest = answer_digest(outcome)
+    if digest:
+        text.write(answer_lines(artifact(place, digest)))
     return 0
 
 

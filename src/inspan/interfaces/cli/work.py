@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from types import FrameType
 
 from inspan.interfaces.cli.exits import EXIT
-from inspan.interfaces.cli.present import outcome_lines
+from inspan.interfaces.cli.present import answer_digest, answer_lines, outcome_lines
 from inspan.interfaces.cli.progress import Progress
 from inspan.interfaces.cli.text import write
 from inspan.interfaces.submission import completed
@@ -18,6 +18,7 @@ from inspan.outcome.records import encode
 from inspan.spec.config import Configuration
 from inspan.spec.job import Job
 from inspan.spec.paths import State, state
+from inspan.store.read import artifact
 
 
 def work(job: Job, *, given: Collection[str], as_json: bool, detach: bool) -> int:
@@ -43,6 +44,9 @@ def _driven(job: Job, configuration: Configuration, as_json: bool) -> int:
         sys.stdout.buffer.flush()
     else:
         write(outcome_lines(outcome))
+        digest = answer_digest(outcome)
+        if digest:
+            write(answer_lines(artifact(place, digest)))
     return EXIT[outcome.verdict]
 
 
