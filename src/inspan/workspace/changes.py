@@ -239,13 +239,16 @@ def _delete(context: _Context, path: bytes, work: Work) -> None:
     """Delete a path of the base with everything below; read-only content below it is accused."""
     if context.entry(path) is None:
         return
+    if os.fsdecode(path) in context.meta.lfs:
+        work.refuse(path, "lfs_changed", "the file was removed")
+        return
     work.deletes.append(path)
     below = path + b"/"
     for name in context.meta.submodules:
         if os.fsencode(name).startswith(below):
             work.refuse(os.fsencode(name), "submodule_changed", "the submodule was removed")
     for name in context.meta.lfs:
-        if os.fsencode(name) == path or os.fsencode(name).startswith(below):
+        if os.fsencode(name).startswith(below):
             work.refuse(os.fsencode(name), "lfs_changed", "the file was removed")
 
 

@@ -8,8 +8,6 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import msgspec
-
 from inspan.errors import WorkspaceError
 from inspan.workspace.git import TrustedGit
 from inspan.workspace.layers import Difference, copy_file
@@ -21,14 +19,6 @@ from inspan.workspace.template import RAW
 
 _POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 _POINTER_MAX = 1024
-
-
-class Fills(msgspec.Struct, frozen=True, kw_only=True):
-    """What was filled in: submodule path -> commit, LFS path -> content, and sentences about what could not be."""
-
-    submodules: dict[str, str]
-    lfs: dict[str, Filled]
-    missing: tuple[str, ...]
 
 
 def concerned(changes: Iterable[Difference], submodules: Mapping[str, str], lfs: Mapping[str, Filled]) -> bool:
@@ -44,15 +34,11 @@ def concerned(changes: Iterable[Difference], submodules: Mapping[str, str], lfs:
     return bool(submodules) and any(os.fsdecode(c.path) == ".gitmodules" for c in changes)
 
 
-def fill(repo: Repository, git: TrustedGit, tree: Path, base: str) -> Fills:
-    """Fill ``tree``, a raw checkout of ``base`` whose index is ``git``'s."""
-    missing: list[str] = []
-    submodules = _fill_submodules(repo, git, tree, missing)
-    lfs = _fill_lfs(repo, git, tree, missing)
-    return Fills(submodules=submodules, lfs=lfs, missing=tuple(missing))
+def fill_submodules(repo: Repository, git: TrustedGit, tree: Path, missing: list[str]) -> dict[str, str]:
+    """Fill the submodules of ``tree``, a raw checkout whose index is ``git``'s: path -> commit of each.
 
-
-def _fill_submodules(repo: Repository, git: TrustedGit, tree: Path, missing: list[str]) -> dict[str, str]:
+    A sentence for each one that could not be filled is added to ``missing``.
+    """
     links: dict[str, str] = {}
     for line in git.run("ls-files", "-s", "-z").split(b"\0")[:-1]:
         head, raw = line.split(b"\t", 1)
@@ -140,7 +126,11 @@ def parse_pointer(content: bytes) -> Filled | None:
     return Filled(oid=digest, size=int(size))
 
 
-def _fill_lfs(repo: Repository, git: TrustedGit, tree: Path, missing: list[str]) -> dict[str, Filled]:
+def fill_lfs(repo: Repository, git: TrustedGit, tree: Path, missing: list[str]) -> dict[str, Filled]:
+    """Put the content of LFS files in place of their pointers: path -> what stands there now.
+
+    The index keeps the pointers and takes those files as unchanged.
+    """
     entries = [line.split(b"\t", 1) for line in git.run("ls-files", "-s", "-z").split(b"\0")[:-1]]
     with Objects(git) as objects:
         asked = any(
@@ -166,6 +156,9 @@ def _fill_lfs(repo: Repository, git: TrustedGit, tree: Path, missing: list[str])
             filled[os.fsdecode(path)] = pointer
         else:
             missing.append(f"LFS file {os.fsdecode(path)} is only a pointer: its content is not here (git lfs pull)")
+    held = b"".join(os.fsencode(path) + b"\0" for path in filled)
+    if held:
+        git.run("update-index", "-z", "--assume-unchanged", "--stdin", input=held)
     return filled
 
 

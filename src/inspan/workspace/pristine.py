@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -129,11 +128,16 @@ def _stores(state: State, repo: Repository, base: str) -> tuple[str, ...]:
 
 def _full(repo: Repository, git: TrustedGit, tree: Path, meta: Meta, owner: Owner) -> Meta:
     git.run("read-tree", "--reset", "-u", meta.base, config={"checkout.workers": "0"})
-    filled = fills.fill(repo, git, tree, meta.base)
-    meta = msgspec.structs.replace(meta, submodules=filled.submodules, lfs=filled.lfs, missing=filled.missing)
-    _settle(tree, owner, _moment(git, meta.base))
-    _refresh(git, filled.lfs)
-    return meta
+    missing: list[str] = []
+    submodules = fills.fill_submodules(repo, git, tree, missing)
+    moment = _moment(git, meta.base)
+    _settle(tree, owner, moment)
+    _refresh(git)
+    # After the index has seen the pointers: their entries stay as they are and are taken as unchanged.
+    lfs = fills.fill_lfs(repo, git, tree, missing)
+    for path in lfs:
+        _settle_one(os.fspath(tree / path), owner, moment)
+    return msgspec.structs.replace(meta, submodules=submodules, lfs=lfs, missing=tuple(missing))
 
 
 def _layer(
@@ -158,7 +162,7 @@ def _layer(
     if (below / "tree/.git/shallow").exists() and not (tree / ".git/shallow").exists():
         make_whiteout(os.fspath(tree / ".git/shallow"))
     _settle(tree, owner, _moment(git, meta.base))
-    _refresh(git, {}, partial=True)
+    _refresh(git, partial=True)
     return msgspec.structs.replace(
         meta, lowers=(name, *old.lowers), submodules=old.submodules, lfs=old.lfs, missing=old.missing
     )
@@ -206,21 +210,20 @@ def _settle(tree: Path, owner: Owner, moment: int) -> None:
 
     Files as young as the index would be hashed again by every first ``git status``.
     """
-    change_owner = owner.uid != os.geteuid() or owner.gid != os.getegid()
     for path, entry in walk(os.fspath(tree)):
-        if path == ".git" or path.startswith(".git/"):
-            continue
-        if change_owner:
-            os.chown(entry.path, owner.uid, owner.gid, follow_symlinks=False)
-        if not entry.is_dir(follow_symlinks=False):
-            os.utime(entry.path, (moment, moment), follow_symlinks=False)
+        if path != ".git" and not path.startswith(".git/"):
+            _settle_one(entry.path, owner, None if entry.is_dir(follow_symlinks=False) else moment)
 
 
-def _refresh(git: TrustedGit, lfs: Iterable[str], *, partial: bool = False) -> None:
+def _settle_one(path: str, owner: Owner, moment: int | None) -> None:
+    if owner.uid != os.geteuid() or owner.gid != os.getegid():
+        os.chown(path, owner.uid, owner.gid, follow_symlinks=False)
+    if moment is not None:
+        os.utime(path, (moment, moment), follow_symlinks=False)
+
+
+def _refresh(git: TrustedGit, *, partial: bool = False) -> None:
     """Record the files' state in the index, so that a first ``git status`` inside neither hashes nor writes."""
-    held = b"".join(os.fsencode(path) + b"\0" for path in lfs)
-    if held:
-        git.run("update-index", "-z", "--assume-unchanged", "--stdin", input=held)
     done = git.call("update-index", "-q", "--refresh")
     if done.returncode and not partial:
         raise WorkspaceError(
