@@ -12,9 +12,10 @@ import platform
 import msgspec
 
 from inspan.harness.contract import Installed
+from inspan.harness.documents import parse
 from inspan.harness.integrity import CLAUDE_CODE, CODEX
 from inspan.harness.locate import newest, on_path, shown
-from inspan.harness.reading import parse, string
+from inspan.harness.reading import string
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):

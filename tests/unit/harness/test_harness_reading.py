@@ -7,7 +7,8 @@ import json
 import pytest
 
 from inspan.harness.contract import Ending
-from inspan.harness.reading import PENDING_LIMIT, Documents, event, parse, short, status_code, status_in
+from inspan.harness.documents import PENDING_LIMIT, Documents, parse
+from inspan.harness.reading import event, short, status_code, status_in
 from inspan.harness.vocabulary import TYPES, VocabularyReader
 
 

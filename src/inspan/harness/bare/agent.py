@@ -32,12 +32,9 @@ Result = tuple[str, bool, str]  # id of the call, ok, text
 Offered = dict[str, tuple[Callable[..., str], tuple[str, ...]]]
 
 
-class Failure(Exception):
-    """A model request that did not end in an answer."""
-
-    def __init__(self, message: str, status: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
+def failure(message: str, status: int | None = None) -> RuntimeError:
+    """What ends a run: a model request without an answer, or no end in sight."""
+    return RuntimeError(message, status)
 
 
 def emit(type_: str, **facts: Any) -> None:
@@ -130,9 +127,9 @@ def post(url: str, headers: dict[str, str], body: Json) -> Iterator[Json]:
                 if line.startswith(b"data:") and line[5:].strip() not in (b"", b"[DONE]"):
                     yield json.loads(line[5:])
     except urllib.error.HTTPError as e:
-        raise Failure(error_text(e.read(100_000)) or str(e), e.code) from None
+        raise failure(error_text(e.read(100_000)) or str(e), e.code) from None
     except (OSError, ValueError, http.client.HTTPException) as e:
-        raise Failure(f"the model's answer broke off: {type(e).__name__}: {e}") from None
+        raise failure(f"the model's answer broke off: {type(e).__name__}: {e}") from None
 
 
 def error_text(body: bytes) -> str:
@@ -172,7 +169,7 @@ class Chat:
         usage: Json = {}
         for part in post(self.url, self.headers, {**self.fixed, "messages": self.messages}):
             if part.get("error"):
-                raise Failure(error_text(json.dumps(part).encode()))
+                raise failure(error_text(json.dumps(part).encode()))
             usage = part.get("usage") or usage
             for choice in (part.get("choices") or [])[:1]:
                 delta = choice.get("delta") or choice.get("message") or {}
@@ -185,7 +182,7 @@ class Chat:
                     known["name"] += function.get("name") or ""
                     known["arguments"] += function.get("arguments") or ""
         if not finished:
-            raise Failure("the model's answer broke off before its end")
+            raise failure("the model's answer broke off before its end")
         ordered = [calls[i] for i in sorted(calls)]
         turn: Json = {"role": "assistant", "content": text or None}
         if ordered:
@@ -229,7 +226,7 @@ class Messages:
         for part in post(self.url, self.headers, {**self.fixed, "messages": self.messages}):
             kind = part.get("type")
             if kind == "error":
-                raise Failure(error_text(json.dumps(part).encode()))
+                raise failure(error_text(json.dumps(part).encode()))
             if kind == "message":
                 blocks, finished = dict(enumerate(part.get("content") or [])), True
                 usage.update(part.get("usage") or {})
@@ -243,7 +240,7 @@ class Messages:
                 usage.update({k: v for k, v in (part.get("usage") or {}).items() if v is not None})
             finished = finished or kind == "message_stop"
         if not finished:
-            raise Failure("the model's answer broke off before its end")
+            raise failure("the model's answer broke off before its end")
         text = ""
         calls: list[Call] = []
         content: list[Json] = []
@@ -301,7 +298,7 @@ def converse(model: Chat | Messages, offered: Offered, turns: int) -> str:
             emit("tool_result", name=name, ok=ok, text=output[:200])
             results.append((identity, ok, output))
         model.answer(results)
-    raise Failure(f"no end after {turns} turns")
+    raise failure(f"no end after {turns} turns")
 
 
 def main() -> None:
@@ -321,9 +318,10 @@ def main() -> None:
     try:
         system = SYSTEM.format(cwd=os.getcwd())
         final = converse(WIRES[options.wire](base, key, options.model, system, prompt, offered), offered, options.turns)
-    except Failure as e:
-        emit("error", message=str(e), status=e.status)
-        emit("end", ok=False, message=str(e), status=e.status)
+    except RuntimeError as e:
+        message, status = (*e.args, None, None)[:2]
+        emit("error", message=message, status=status)
+        emit("end", ok=False, message=message, status=status)
         return
     emit("end", ok=True, message=final)
 
