@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import stat
@@ -19,6 +20,8 @@ import pytest
 from inspan.sandbox.contract import Confinement, Limits
 from inspan.sandbox.levels import driver, owner, probe
 from inspan.workspace.plan import Bind, MountPlan
+
+_numbers = itertools.count()
 
 
 class Ended(NamedTuple):
@@ -50,8 +53,7 @@ def plan(
 ) -> MountPlan:
     """A plan whose pristine tree holds ``files``; an overlay at level ``sandbox``, a clone otherwise."""
     kind = kind or ("clone" if level == "none" else "overlay")
-    made = base / "job"
-    shutil.rmtree(made, ignore_errors=True)
+    made = base / f"job{next(_numbers)}"
     tree = made / "tree"
     for directory in (tree, made / "home", made / "ws" / "upper", made / "ws" / "work", made / "ws" / "root"):
         directory.mkdir(parents=True)

@@ -81,7 +81,7 @@ class Group:
 def group(limits: Limits) -> Group:
     """Whatever control groups this process may make; one that holds nothing where it may make none."""
     made = Group()
-    name = f"inspan-{uuid.uuid4().hex[:12]}"
+    name = f"inspan-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     for place in _version_two(name):
         made._add(place)
         if limits.memory:
@@ -146,7 +146,22 @@ def _controlled(controller: str) -> str | None:
     return _own(lambda fields: controller in fields[1].split(","))
 
 
+def _sweep(parent: str) -> None:
+    """Remove groups whose maker was killed before it could; the kernel refuses those that still hold a process."""
+    try:
+        listing = os.listdir(parent)
+    except OSError:
+        return
+    for entry in listing:
+        if entry.startswith("inspan-") and not os.path.isdir(f"/proc/{entry.split('-')[1]}"):
+            try:
+                os.rmdir(f"{parent}/{entry}")
+            except OSError:
+                continue
+
+
 def _make(path: str) -> bool:
+    _sweep(os.path.dirname(path))
     try:
         os.mkdir(path)
     except OSError:

@@ -41,6 +41,13 @@ def sibling(name: str) -> ModuleType:
 census = sibling("census")
 
 
+def default_signals() -> None:
+    """What Python and our caller ignore or block would be ignored or blocked by the program for ever."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
 def spawn(spec: dict[str, Any]) -> int:
     """Fork and execute the program in its own session; OSError when it cannot be executed."""
     error_r, error_w = os.pipe()
@@ -48,8 +55,7 @@ def spawn(spec: dict[str, Any]) -> int:
     if child == 0:
         try:
             os.setsid()
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(number, signal.SIG_DFL)
+            default_signals()
             for name, value in spec["rlimits"].items():
                 which = getattr(resource, f"RLIMIT_{name}")
                 hard = resource.getrlimit(which)[1]
@@ -67,8 +73,8 @@ def spawn(spec: dict[str, Any]) -> int:
         trouble = reading.read().decode()
     if trouble:
         os.waitpid(child, 0)
-        number, _, text = trouble.partition(" ")
-        raise OSError(int(number), text)
+        code, _, text = trouble.partition(" ")
+        raise OSError(int(code), text)
     return child
 
 

@@ -18,6 +18,7 @@ import fcntl
 import json
 import os
 import resource
+import signal
 import socket
 import stat
 import struct
@@ -31,7 +32,6 @@ OPEN_TREE_CLONE, AT_EMPTY_PATH, AT_RECURSIVE, MOVE_MOUNT_F_EMPTY_PATH = 1, 0x100
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV, ATTR_IDMAP = 0x1, 0x2, 0x4, 0x100000
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8914, 0x1, 0x40
-SIGKILL = 9
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -156,7 +156,7 @@ def drop(uid: int, gid: int) -> None:
 
 def die_with(parent: int) -> None:
     """SIGKILL when the parent is gone. After ``drop``: a change of identity clears the setting."""
-    call(libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "prctl")
+    call(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
     if os.getppid() != parent:
         os._exit(70)
 
@@ -256,6 +256,13 @@ def set_limits(wanted: dict[str, int]) -> None:
         resource.setrlimit(which, (bounded, bounded))
 
 
+def default_signals() -> None:
+    """What Python and our caller ignore or block would be ignored or blocked by the job for ever."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
 def memory_file(name: str, content: bytes) -> int:
     """An inheritable descriptor holding ``content``."""
     fd = os.memfd_create(name, 0)
@@ -324,6 +331,7 @@ def main(control_fd: int, spec_fd: int) -> None:
         # By descriptor: /proc/1/cmdline inside must not show host paths or the environment.
         command += ["--args", str(memory_file("arguments", arguments)), "--", *spec["argv"]]
         os.chdir("/")
+        default_signals()
         os.execv(f"{spec['stage']}/{spec['program']}", command)  # noqa: S606
     except BaseException as error:
         trouble = {"step": report["step"], "error": str(error), "errno": getattr(error, "errno", None)}
