@@ -8,6 +8,7 @@ input and keeps it in memory. It outlives its driver and is over by the deadline
 from __future__ import annotations
 
 import fcntl
+import importlib
 import os
 import signal
 import sys
@@ -87,6 +88,11 @@ def _end_at_deadline(paths: AttemptPaths, request: AttemptRequest) -> None:
     timer.start()
 
 
+def _preload() -> None:
+    """Load what the gateway's thread will need while the main thread waits for the sandbox to be built."""
+    threading.Thread(target=importlib.import_module, args=("aiohttp.web",), name="preload", daemon=True).start()
+
+
 def run(paths: AttemptPaths, parts: Callable[[], Parts], secrets: Secrets, asked: Callable[[], bool]) -> None:
     """Execute and write the record, whatever happens. The lock is held by the caller."""
     request = read_request(paths)
@@ -126,6 +132,7 @@ def main(argv: list[str], parts: Callable[[], Parts] = real_parts) -> int:
     fd = os.open(starts(paths), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     os.write(fd, f"{os.getpid()} {timestamp()}\n".encode())
     os.close(fd)
+    _preload()
     run(paths, parts, secrets, asked)
     return 0
 
