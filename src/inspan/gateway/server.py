@@ -10,23 +10,19 @@ from __future__ import annotations
 import asyncio
 import hmac
 import socket
-import time
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-import msgspec
-
-from inspan.errors import InvalidSpec, ProviderError
+from inspan.errors import InvalidSpec
 from inspan.gateway.contract import Upstream, WireRecord
-from inspan.gateway.headers import forwarded, presented, retry_after, returned
+from inspan.gateway.exchange import Exchange, Line
+from inspan.gateway.headers import presented
 from inspan.gateway.journal import Journal, stamp
-from inspan.gateway.meter import Meter
-from inspan.gateway.request import Prepared, prepare
-from inspan.gateway.upstream import Answer, Ask, HttpSource, Source
+from inspan.gateway.request import prepare
+from inspan.gateway.upstream import HttpSource, Source
 from inspan.gateway.wire import WIRES, Wire
 from inspan.redact import Redactor
 
@@ -34,6 +30,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 LARGEST_REQUEST: Final = 64 << 20
+LONGEST_HEADER: Final = 64 << 10
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
@@ -50,6 +47,8 @@ class Gateway:
 
     Raises:
         InvalidSpec: for an unknown wire, a provider without address, or a scenario that cannot be read.
+        UnknownName: for a scenario nobody knows.
+        OSError: when the journal cannot be opened.
     """
 
     def __init__(
@@ -64,15 +63,20 @@ class Gateway:
     ) -> None:
         if upstream.wire not in WIRES:
             raise InvalidSpec(f"unknown wire {upstream.wire!r}", where="upstream", do=f"use one of {', '.join(WIRES)}")
-        self._upstream = upstream
+        key = credential.strip() if credential and upstream.kind == "http" else None
+        self._model = upstream.model
         self._wire: Wire = WIRES[upstream.wire]
-        self._source = _source(upstream)
-        self._credential = credential if upstream.kind == "http" else None
-        self._scrub = Redactor([credential], patterns=False) if credential else None
-        self._journal = Journal(journal, redactor)
+        self._line = Line(
+            wire=self._wire,
+            source=_source(upstream),
+            journal=Journal(journal, redactor),
+            credential_header=upstream.credential_header,
+            credential=key,
+            scrub=Redactor([key], patterns=False) if key else None,
+            on_activity=on_activity or _nothing,
+            open={},
+        )
         self._token = token.encode() if token is not None else None
-        self._on_activity = on_activity or _nothing
-        self._open: dict[str, float] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._runner: web.ServerRunner | None = None
 
@@ -85,8 +89,8 @@ class Gateway:
                 self._handle,
                 handler_cancellation=True,
                 access_log=None,
-                max_line_size=65536,
-                max_field_size=65536,
+                max_line_size=LONGEST_HEADER,
+                max_field_size=LONGEST_HEADER,
             )
             self._runner = web.ServerRunner(server, shutdown_timeout=0.1)
             await self._runner.setup()
@@ -94,7 +98,7 @@ class Gateway:
 
     def in_flight(self) -> list[float]:
         """When each open model request last showed life (its start or its last byte), by ``time.monotonic``."""
-        return list(self._open.values())
+        return list(self._line.open.values())
 
     async def close(self) -> None:
         """Abort what is open, stop serving, close the journal. Idempotent."""
@@ -104,8 +108,8 @@ class Gateway:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
-        await self._source.close()
-        self._journal.close()
+        await self._line.source.close()
+        self._line.journal.close()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         task = asyncio.current_task()
@@ -116,199 +120,56 @@ class Gateway:
         refusal = self._refusal(request, path)
         if refusal is not None:
             return self._refuse(request, path, *refusal)
-        own = self._own(request, path)
-        if own is not None:
-            return own
-        canonical = _canonical(path)
+        if request.method != "POST":
+            return self._own(request, path)
         body = await _body(request)
         if body is None:
             return self._refuse(request, path, 413, f"a request may have at most {LARGEST_REQUEST >> 20} MiB")
-        prepared = prepare(self._wire, body, self._upstream.model)
+        prepared = prepare(self._wire, body, self._model)
         if prepared is None:
             return self._refuse(request, path, 400, "the request body is not a JSON object")
-        exchange = _Exchange(self, request, canonical, query, prepared)
-        return await exchange.run()
+        return await Exchange(self._line, request, _canonical(path), query, prepared).run()
 
     def _refusal(self, request: web.BaseRequest, path: str) -> tuple[int, str] | None:
+        """Status and words when a request is none of ours."""
         if not path.startswith("/") or path.startswith("//") or not _loopback(request.headers.get("host")):
             return 403, "this gateway serves one model endpoint and is no proxy"
+        posts = (self._wire.INFERENCE, *self._wire.PROBES)
+        lists = ("/v1/models", f"/v1/models/{self._model}")
+        known = _canonical(path) in (*posts, *lists)
         if request.method in ("HEAD", "OPTIONS"):
-            return None if path == "/" or _canonical(path) in self._paths() else (404, f"no such path: {path}")
+            return None if known or path == "/" else (404, f"no such path on this wire: {path}")
         if self._token is not None:
             key = (presented(request.headers.items()) or "").encode("utf-8", "surrogateescape")
             if not hmac.compare_digest(key, self._token):
                 return 401, "the key is not the one of this attempt"
-        wanted = "GET" if _canonical(path).startswith("/v1/models") else "POST"
-        if _canonical(path) not in self._paths():
+        if not known:
             return 404, f"no such path on this wire: {path}"
+        wanted = "POST" if _canonical(path) in posts else "GET"
         return None if request.method == wanted else (405, f"{request.method} is not served for {path}")
 
-    def _paths(self) -> tuple[str, ...]:
-        models = ("/v1/models", f"/v1/models/{self._upstream.model}")
-        return (self._wire.INFERENCE, *self._wire.PROBES, *models)
-
-    def _own(self, request: web.BaseRequest, path: str) -> web.StreamResponse | None:
-        """Probes that need no endpoint."""
+    def _own(self, request: web.BaseRequest, path: str) -> web.StreamResponse:
+        """Answer a probe that needs no endpoint."""
         from aiohttp import web
 
-        if request.method in ("HEAD", "OPTIONS"):
-            answer = web.Response(status=200 if request.method == "HEAD" else 204, headers={"allow": "GET, HEAD, POST"})
-        elif request.method == "GET":
-            content = self._wire.models_body(self._upstream.model)
-            answer = web.Response(body=content, content_type="application/json")
-        else:
-            return None
-        now = stamp()
-        self._journal.write(
-            WireRecord(
-                id=uuid.uuid4().hex, state="done", at=now, ended=now, kind="probe", method=request.method, path=path
-            )
-        )
-        return answer
+        self._jot(request, path, state="done", kind="probe")
+        if request.method == "GET":
+            return web.Response(body=self._wire.models_body(self._model), content_type="application/json")
+        return web.Response(status=200 if request.method == "HEAD" else 204, headers={"allow": "GET, HEAD, POST"})
 
     def _refuse(self, request: web.BaseRequest, path: str, status: int, message: str) -> web.StreamResponse:
         from aiohttp import web
 
-        now = stamp()
-        record = WireRecord(
-            id=uuid.uuid4().hex,
-            state="refused",
-            at=now,
-            ended=now,
-            kind="inference" if _canonical(path) == self._wire.INFERENCE else "probe",
-            method=request.method,
-            path=path,
-            error_type="refused",
-            error_message=f"{status}: {message}",
-        )
-        self._journal.write(record)
+        kind = "inference" if _canonical(path) == self._wire.INFERENCE else "probe"
+        said = {"error_type": "refused", "error_message": f"{status}: {message}"}
+        self._jot(request, path, state="refused", kind=kind, **said)
         content = self._wire.error_body(status, f"inspan gateway: {message}")
         return web.Response(status=status, body=content, content_type="application/json")
 
-
-class _Exchange:
-    """One request on its way to the endpoint and its answer on the way back."""
-
-    def __init__(self, gateway: Gateway, request: web.BaseRequest, path: str, query: str, prepared: Prepared) -> None:
-        self._gateway, self._request, self._prepared = gateway, request, prepared
-        self._target = f"{path}?{query}" if query else path
-        self._metered = path == gateway._wire.INFERENCE
-        self._started = time.monotonic()
-        self._response: web.StreamResponse | None = None
-        self._meter: Meter | None = None
-        self.record = WireRecord(
-            id=uuid.uuid4().hex,
-            state="open",
-            at=stamp(),
-            kind="inference" if self._metered else "probe",
-            method=request.method,
-            path=path,
-            model_requested=prepared.model,
-        )
-
-    async def run(self) -> web.StreamResponse:
-        """Pass request and answer. Whatever happens, the journal gets exactly one ending."""
-        gateway = self._gateway
-        gateway._journal.write(self.record)
-        self._alive()
-        try:
-            try:
-                async with gateway._source.ask(self._ask()) as answer:
-                    return await self._pass(answer)
-            except ProviderError as broken:
-                return await self._broken(broken)
-        except (asyncio.CancelledError, ConnectionError):
-            self._note(state="aborted")
-            raise
-        except BaseException:
-            self._note(state="broken", error_type="gateway_error", error_message="the gateway failed")
-            raise
-        finally:
-            gateway._open.pop(self.record.id, None)
-            gateway._on_activity()
-            gateway._journal.write(self._ended())
-
-    def _ask(self) -> Ask:
-        upstream = self._gateway._upstream
-        name = upstream.credential_header if upstream.kind == "http" else None
-        headers = forwarded(self._request.headers.items(), name, self._gateway._credential)
-        return Ask(self._request.method, self._target, headers, self._prepared.body)
-
-    async def _pass(self, answer: Answer) -> web.StreamResponse:
-        from aiohttp import web
-
-        gateway, good = self._gateway, 200 <= answer.status < 300
-        wait = None if good else retry_after(answer.headers, datetime.now(UTC))
-        self._note(status=answer.status, retry_after=wait)
-        stream = good and self._metered and _is_stream(answer, self._prepared.stream)
-        strip = stream and self._prepared.strip
-        self._meter = meter = Meter(gateway._wire, stream=stream, strip=strip, scrub=gateway._scrub)
-        self._response = response = web.StreamResponse(status=answer.status)
-        for name, value in returned(answer.headers, decoded=answer.decoded):
-            response.headers.add(name, gateway._scrub.text(value) if gateway._scrub is not None else value)
-        await response.prepare(self._request)
-        async for chunk in answer.chunks:
-            if self.record.first_byte is None:
-                self._note(first_byte=round(time.monotonic() - self._started, 4))
-            self._alive()
-            passed = meter.feed(chunk)
-            if passed:
-                await response.write(passed)
-        rest = meter.finish()
-        if rest:
-            await response.write(rest)
-        if stream and not meter.reading.finished and not meter.reading.failed:
-            raise ProviderError("the answer ended before its end", reason="network")
-        self._note(state="broken" if good and meter.reading.failed else "done")
-        await response.write_eof()
-        return response
-
-    async def _broken(self, broken: ProviderError) -> web.StreamResponse:
-        """There is no whole answer: say so in the client's dialect, or by breaking off where no dialect can."""
-        from aiohttp import web
-
-        wire, response = self._gateway._wire, self._response
-        kind = "connection_failed" if response is None else "connection_lost"
-        self._note(state="broken", error_type=kind, error_message=broken.what)
-        if response is None:
-            content = wire.error_body(502, f"inspan gateway: {broken.what}")
-            return web.Response(status=502, body=content, content_type="application/json")
-        if self._meter is not None and self._meter.stream:
-            await response.write(wire.error_event(f"inspan gateway: {broken.what}"))
-            await response.write_eof()
-        elif self._request.transport is not None:
-            self._request.transport.abort()
-        return response
-
-    def _alive(self) -> None:
-        if self._metered:
-            self._gateway._open[self.record.id] = time.monotonic()
-            self._gateway._on_activity()
-
-    def _note(self, **changes: Any) -> None:
-        self.record = msgspec.structs.replace(self.record, **changes)
-
-    def _ended(self) -> WireRecord:
-        """The record with all the meter read. The gateway's own finding stands over a later error in the answer."""
-        record = msgspec.structs.replace(self.record, ended=stamp())
-        if self._meter is None or not self._metered:
-            return record
-        read = self._meter.reading
-        return msgspec.structs.replace(
-            record,
-            model_served=read.model,
-            input=read.input,
-            cache_read=read.cache_read,
-            cache_write=read.cache_write,
-            output=read.output,
-            reasoning=read.reasoning,
-            tool_calls=read.tool_calls,
-            text=read.text,
-            stop=read.stop,
-            error_type=read.error_type if read.failed else record.error_type,
-            error_code=read.error_code,
-            error_message=read.error_message if read.failed else record.error_message,
-        )
+    def _jot(self, request: web.BaseRequest, path: str, **facts: Any) -> None:
+        now = stamp()
+        record = WireRecord(id=uuid.uuid4().hex, at=now, ended=now, method=request.method, path=path, **facts)
+        self._line.journal.write(record)
 
 
 def _nothing() -> None:
@@ -330,6 +191,7 @@ def _source(upstream: Upstream) -> Source:
 
 
 def _canonical(path: str) -> str:
+    """The path as endpoints have it; clients differ in whether ``/v1`` belongs to their base URL."""
     return path if path.startswith("/v1/") else f"/v1{path}"
 
 
@@ -341,14 +203,6 @@ def _loopback(host: str | None) -> bool:
         return urlsplit(f"//{host}").hostname in _LOOPBACK
     except ValueError:
         return False
-
-
-def _is_stream(answer: Answer, asked: bool) -> bool:
-    kind = next((v for k, v in answer.headers if k.lower() == "content-type"), "").lower()
-    encoded = any(k.lower() == "content-encoding" and v.lower() != "identity" for k, v in answer.headers)
-    if encoded and not answer.decoded:
-        return False
-    return kind.startswith("text/event-stream") or (asked and not kind.startswith("application/json"))
 
 
 async def _body(request: web.BaseRequest) -> bytes | None:

@@ -39,7 +39,7 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """Why it failed: a reason word, when to try again (RFC 3339 UTC, None when unknown), and the words it was said in."""
+    """Why it failed: a reason word, when to try again (RFC 3339 UTC or None), and the words it was said in."""
 
     reason: str
     retry_at: str | None
@@ -134,7 +134,8 @@ TABLE: Final[tuple[Row, ...]] = (
             "model_not_supported",
             "invalid_model",
         ),
-        text=r"\bmodels?\b.{0,120}?(?:does not exist|not found|not supported|is not available|not a valid|decommissioned)"
+        text=r"\bmodels?\b.{0,120}?(?:does not exist|not found|not supported|is not available|not a valid)"
+        r"|decommissioned model"
         r"|issue with the selected model|no endpoints found|unknown model|access to (?:the )?model|^model: ",
         unless=r"metadata",
     ),
@@ -155,7 +156,8 @@ TABLE: Final[tuple[Row, ...]] = (
             "permission_denied",
         ),
         text=r"(?:invalid|incorrect|missing|expired|revoked) (?:x-)?api[ _-]?key|failed to authenticate|not logged in"
-        r"|run /login|401 unauthorized|oauth token (?:has )?(?:been )?(?:expired|revoked)|authentication (?:failed|error)"
+        r"|run /login|401 unauthorized|oauth token (?:has )?(?:been )?(?:expired|revoked)"
+        r"|authentication (?:failed|error)"
         r"|no api key",
         unless=r"requested permission",
     ),

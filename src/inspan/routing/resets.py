@@ -7,7 +7,7 @@ Forms seen: ``resets at 3pm (America/New_York)``, ``resets 10:30am``, ``resets O
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -58,17 +58,14 @@ def _iso(day: str, clock: str | None, zone: str | None) -> datetime | None:
         return None
 
 
-def _zone(name: str | None, now: datetime) -> tzinfo | None:
+def _local(name: str | None, now: datetime) -> datetime | None:
+    """``now`` in the named zone, in its own without a name; None for a zone this machine does not know."""
     if name is None:
-        return now.tzinfo
-    if name.upper() in ("UTC", "GMT"):
-        return UTC
+        return now
     try:
-        return ZoneInfo(name)
-    except (OSError, ValueError):  # ZoneInfoNotFoundError is a KeyError
-        return now.tzinfo
-    except KeyError:
-        return now.tzinfo
+        return now.astimezone(UTC if name.upper() in ("UTC", "GMT") else ZoneInfo(name))
+    except (KeyError, OSError, ValueError):
+        return None
 
 
 def _clock(found: re.Match[str], now: datetime) -> datetime | None:
@@ -78,7 +75,9 @@ def _clock(found: re.Match[str], now: datetime) -> datetime | None:
     hour = int(found["hour"])
     if half is not None:
         hour = hour % 12 + (12 if half.lower() == "pm" else 0)
-    local = now.astimezone(_zone(found["zone"], now))
+    local = _local(found["zone"], now)
+    if local is None:
+        return None
     try:
         at = local.replace(hour=hour, minute=int(minute or 0), second=0, microsecond=0)
         if month is not None:

@@ -111,10 +111,10 @@ def load_scenario(source: str) -> Scenario:
     """
     if source in SCENARIOS:
         return SCENARIOS[source]
+    if "\n" not in source and os.path.isfile(source):
+        return _read(source)
     if "\n" in source or ":" in source or source.lstrip().startswith("{"):
         return _parse(source, "scenario")
-    if os.path.isfile(source):
-        return _read(source)
     if "/" in source or source.endswith((".yaml", ".yml", ".json")):
         raise InvalidSpec(f"no such scenario file: {source}", where=source, do="give the path of a scenario file")
     raise UnknownName(f"unknown scenario {source!r}", where="rehearsal", do=suggestion(source, SCENARIOS))
