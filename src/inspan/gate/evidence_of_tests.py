@@ -70,14 +70,14 @@ def judge_tests(
     third = None
     if changes.existing or changes.added:
         third = _run(context, both, check, runner, start="base", swap=paths, planted=[])
+    # Where no existing test changed, base's tests on the result are the delivered ones.
     runs = Runs(
         base_base=before,
         delivered_result=after,
-        base_result=second.tests if changes.existing and second is not None else None,
-        delivered_base=third.tests if third is not None else None,
+        base_result=(second.tests if second is not None else None) if changes.existing else after,
+        delivered_base=third.tests if third is not None else before,
     )
-    if changes.existing:
-        out += transplanted(runs, changes, context.job.prompt)
+    out += transplanted(runs, changes, context.job.prompt)
     if second is not None and second.tests is not None:
         out += _judge_probes(context, both, check, runner, second.tests, planted)
     return out

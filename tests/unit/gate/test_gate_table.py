@@ -35,6 +35,13 @@ def test_nothing_is_said_of_an_untouched_test_that_passes():
         assert read(Cells(*cells, "P"), edited=False, loosening=None, folded=False, removal_asked=False) is None
 
 
+def test_a_test_that_only_follows_a_rename():
+    moved = Cells("A", "X", "X", "P")
+    args = {"edited": True, "loosening": None, "folded": False, "removal_asked": False}
+    assert read(moved, **args, steady=True) is None and read(moved, **args).level == "hold"
+    assert read(Cells("A", "A", "P", "P"), **args, steady=True).level == "reject"
+
+
 def test_a_failing_test_never_vanishes_without_a_reject():
     for one, two in itertools.product("AX", "AX-S"):
         for four in "-S":
@@ -102,6 +109,8 @@ def test_pairing():
     assert moved.moved == {"t.py::test_a": "t.py::test_first"}
     renamed = changes(FOUR, FOUR.replace("f(", "g(").replace("def test_a", "def test_z"))
     assert renamed.moved == {"t.py::test_a": "t.py::test_z"} and renamed.edited == {"t.py::test_b", "t.py::test_c"}
+    assert {"t.py::test_a", "t.py::test_b"} <= renamed.steady
+    assert not changes("N = 1\n" + FOUR, "N = 2\n" + FOUR.replace("f(", "g(")).steady
     table = "@parametrize('a, b', [(3, 21), (4, 28), (5, 35)])\ndef test_all(a, b):\n    assert f(a) == b\n"
     assert set(changes(FOUR, table).folded) == {"t.py::test_a", "t.py::test_b", "t.py::test_c"}
     assert not changes(FOUR, table.replace("(4, 28), ", "")).folded.keys() & {"t.py::test_b"}

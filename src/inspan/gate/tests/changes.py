@@ -21,6 +21,8 @@ class TestChanges(msgspec.Struct, frozen=True, kw_only=True):
         removed: base items that are gone.
         added: items only the result has.
         moved: base item to result item: same or very similar body under another id.
+        steady: edited, disturbed or moved items whose literals and assertions, and the literals around them in their
+            file, are what they were: only names changed.
         folded: base item to the result item that holds all its literals.
         loosening: per edited or moved base item, how much less it demands.
         support: changed files of the tests that hold no items: data, snapshots, helpers.
@@ -32,6 +34,7 @@ class TestChanges(msgspec.Struct, frozen=True, kw_only=True):
     removed: frozenset[str] = frozenset()
     added: frozenset[str] = frozenset()
     moved: Mapping[str, str] = msgspec.field(default_factory=dict)
+    steady: frozenset[str] = frozenset()
     folded: Mapping[str, str] = msgspec.field(default_factory=dict)
     loosening: Mapping[str, Loosening] = msgspec.field(default_factory=dict)
     support: tuple[str, ...] = ()
@@ -124,6 +127,12 @@ def compare_tests(
     left = [i for i in gone if i.id not in moved]
     folded = _folds(left, fresh + [new[i] for i in sorted(edited)])
     loosening = {i: _loosening(old[i], new[moved.get(i, i)], base, result) for i in sorted(edited | moved.keys())}
+    steady = {
+        i
+        for i in edited | disturbed | moved.keys()
+        if i not in loosening or loosening[i] == Loosening()
+        if _steady(old[i], new[moved.get(i, i)], base, result)
+    }
     helpers = tuple(
         path
         for path, module in base.items()
@@ -136,10 +145,18 @@ def compare_tests(
         added=frozenset(i.id for i in fresh),
         moved=moved,
         folded=folded,
+        steady=frozenset(steady),
         loosening={i: found for i, found in loosening.items() if found is not None},
         support=(*support, *helpers),
         unreadable=tuple(p for p, m in result.items() if m is None),
     )
+
+
+def _steady(old: Item, new: Item, base: Mapping[str, Module | None], result: Mapping[str, Module | None]) -> bool:
+    before, after = base.get(old.path), result.get(new.path)
+    if before is None or after is None or old.constants != new.constants:
+        return False
+    return before.literals == after.literals
 
 
 def _context(module: Module | None) -> str | None:

@@ -42,6 +42,11 @@ class Module(msgspec.Struct, frozen=True, kw_only=True):
     helpers: Mapping[str, FunctionNode]
     context: str
 
+    @property
+    def literals(self) -> list[str]:
+        """Every literal of the context, in order."""
+        return [repr(n.value) for n in ast.walk(ast.parse(self.context)) if isinstance(n, ast.Constant)]
+
 
 def _is_test(name: str) -> bool:
     return name.startswith("test")
@@ -114,7 +119,8 @@ def parse(path: str, data: bytes) -> Module | None:
 
 def _class(path: str, node: ast.ClassDef, items: dict[str, Item], helpers: dict[str, FunctionNode]) -> str:
     """Record the items and helpers of a test class; what is left of it is context."""
-    rest = [ast.unparse(d) for d in node.decorator_list] + [node.name, *(ast.unparse(b) for b in node.bases)]
+    rest = [f"class {node.name}({', '.join(ast.unparse(b) for b in node.bases)}): ..."]
+    rest += [ast.unparse(d) for d in node.decorator_list]
     for inner in node.body:
         if isinstance(inner, FunctionNode) and _is_test(inner.name):
             found = _item(path, inner, node.name)

@@ -70,6 +70,7 @@ def transplanted(runs: Runs, changes: TestChanges, prompt: str) -> list[Violatio
             edited=touched,
             loosening=changes.loosening.get(item),
             folded=item in changes.folded,
+            steady=item in changes.steady,
             removal_asked=asked,
         )
         if reading is None or (

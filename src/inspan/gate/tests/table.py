@@ -45,7 +45,13 @@ def _reading(rule: str, level: Level, text: str, honest: str | None = None) -> R
 
 
 def read(
-    cells: Cells, *, edited: bool, loosening: Loosening | None, folded: bool, removal_asked: bool
+    cells: Cells,
+    *,
+    edited: bool,
+    loosening: Loosening | None,
+    folded: bool,
+    removal_asked: bool,
+    steady: bool = False,
 ) -> Reading | None:
     """The reading of one test that was known on base; None when there is nothing to say.
 
@@ -53,6 +59,7 @@ def read(
         edited: the item, or what stands around it in its file, was changed.
         loosening: how much less the edited item demands, None when that cannot be told.
         folded: every literal of a removed item lives on in another one.
+        steady: only names changed in it and around it.
         removal_asked: the job's text asks to remove something.
     """
     one, two, three, four = cells
@@ -66,6 +73,8 @@ def read(
         return None
     if "?" in (two, three):
         return _reading("test_edited", "hold", "an existing test was edited and could not be compared")
+    if steady and two == three == "X":
+        return None  # the same test, following an interface that moved
     return _edited(one, two, three, loosening or Loosening())
 
 
