@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from driving import SLOW, Driver, branch, eventually, job, leftovers, outcomes, running_attempt, settle
 
-from inspan.engine.background import detach
-from inspan.engine.cancel import cancel
-from inspan.errors import UnknownName
-from inspan.spec.decode import convert
-from inspan.spec.job import Job
+from inspan.interfaces.cancelling import cancel_job as cancel
 from inspan.spec.paths import state
-from inspan.spec.validate import validated
 from inspan.store import read
 
 
@@ -35,8 +30,10 @@ def test_cancelled_with_a_dead_driver(repository: Path) -> None:
     driver = Driver(job(repository, SLOW))
     job_id, _ = running_attempt()
     driver.kill()
-    assert cancel(state(), job_id)  # this alone ends it: a driver is started for it
-    outcome = eventually(lambda: read.get_outcome(state(), job_id))
+    assert cancel(state(), job_id)
+    assert settle() == [job_id]
+    outcome = read.get_outcome(state(), job_id)
+    assert outcome is not None
     assert outcome.verdict == "cancelled" and "patch" in outcome.artifacts and branch(repository, job_id) is None
     eventually(lambda: not leftovers())
 
@@ -47,8 +44,14 @@ def test_a_cancel_before_the_decision_beats_a_finished_result(repository: Path, 
     driver.process.wait()
     job_id = read.list_jobs(state())[0].id
     assert cancel(state(), job_id)
-    outcome = eventually(lambda: read.get_outcome(state(), job_id))
-    assert outcome.verdict == "cancelled" and branch(repository, job_id) is None and outcomes(job_id) == 1
+    settle()
+    outcome = read.get_outcome(state(), job_id)
+    assert (
+        outcome is not None
+        and outcome.verdict == "cancelled"
+        and branch(repository, job_id) is None
+        and outcomes(job_id) == 1
+    )
 
 
 def test_a_result_that_is_being_delivered_cannot_be_cancelled(repository: Path) -> None:
@@ -59,29 +62,6 @@ def test_a_result_that_is_being_delivered_cannot_be_cancelled(repository: Path) 
     settle()
     outcome = read.get_outcome(state(), job_id)
     assert outcome is not None and outcome.verdict == "accepted" and branch(repository, job_id)
-
-
-def test_cancelling_a_job_nobody_knows() -> None:
-    with pytest.raises(UnknownName):
-        cancel(state(), "j00000000000")
-
-
-def test_a_detached_job_goes_on_by_itself(repository: Path) -> None:
-    began = time.monotonic()
-    spec = validated(convert(job(repository, SLOW), Job, "job"))
-    job_id = detach(spec, state=state())
-    row = read.get_job(state(), job_id)
-    assert row is not None and (row.ended is None or time.monotonic() - began > 2)
-    outcome = eventually(lambda: read.get_outcome(state(), job_id))
-    assert outcome.verdict == "accepted"
-
-
-def test_what_is_wrong_with_a_detached_job_is_said_at_once(repository: Path) -> None:
-    spec = convert(job(repository, backend="bear@rehearsal/any"), Job, "job")
-    with pytest.raises(UnknownName, match="bear") as caught:
-        detach(spec, state=state())
-    assert caught.value.do and "bare" in caught.value.do
-    assert read.list_jobs(state()) == []
 
 
 def change_workflow(sql: str) -> None:
@@ -111,6 +91,19 @@ def test_a_job_that_kills_its_drivers_is_given_up(repository: Path) -> None:
     assert settle() == []
     outcome = read.get_outcome(state(), job_id)
     assert outcome is not None and outcome.reason == "internal_error" and "given up" in outcome.detail
+
+
+def test_a_check_that_runs_when_its_driver_dies_dies_with_it(repository: Path) -> None:
+    checks = [{"name": "long", "command": "test -e README.md && sleep 61.5"}]
+    driver = Driver(job(repository, checks=checks))
+    eventually(lambda: sleeping("61.5"))
+    driver.kill()
+    eventually(lambda: not sleeping("61.5"), 20)
+
+
+def sleeping(seconds: str) -> bool:
+    lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if os.access(path, os.R_OK)]
+    return f"sleep\0{seconds}\0".encode() in lines
 
 
 def test_a_row_without_a_workflow_is_started(repository: Path) -> None:

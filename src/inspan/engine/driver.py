@@ -59,7 +59,10 @@ def drive(
     submission = resolve(job, config, state, surroundings)
     with Driver(state, config, surroundings, on_event) as driver:
         started = driver.submit(submission, retry_of)
-        driver.take_over()
+        try:
+            driver.take_over()
+        except Exception as error:  # somebody else's job; this one goes on
+            driver.warn(started, f"jobs of earlier drivers could not be taken over: {error}")
         outcome = driver.outcome(started)
         driver.finish_taken(PATIENCE)
     return outcome
@@ -144,6 +147,10 @@ class Driver:
 
         self._taken += take_over(self._context)
         return self._taken
+
+    def warn(self, job: str, text: str) -> None:
+        """Note something a person should know."""
+        self._context.say(job, "warning", {"text": text})
 
     def outcome(self, job: str) -> Outcome:
         """Wait for a job that was submitted here.

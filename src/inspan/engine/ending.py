@@ -11,7 +11,7 @@ from inspan.engine.records import Resolved
 from inspan.outcome.decide import Decision, Finding, Situation, decide
 from inspan.outcome.reasons import REASONS, Verdict
 from inspan.outcome.records import BackendRecord, Change, FacetState, Outcome
-from inspan.store.records import JobRow
+from inspan.store.records import EventRow, JobRow, now
 from inspan.store.store import CANCEL_WINS
 
 CANCELLED = "cancelled_by_user"
@@ -40,6 +40,8 @@ def record(context: Context, row: JobRow, decision: Decision, details: dict[str,
         written = context.store.record_outcome(outcome(row, as_cancelled(decision), details))
     if not isinstance(written, Outcome):
         raise AssertionError(f"job {row.id}: a cancelled outcome was refused")
+    ended = {"verdict": written.verdict.value, "reason": written.reason}
+    context.tell(row.id, EventRow(seq=context.store.last_seq(row.id), at=now(), kind="ended", data=ended))
     return written
 
 

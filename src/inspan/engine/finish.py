@@ -23,6 +23,7 @@ from inspan.spec.job import Job
 from inspan.store.states import DELIVERING
 from inspan.workspace.build import discard
 from inspan.workspace.fingerprint import differences, fingerprint
+from inspan.workspace.remove import remove_tree
 
 DELIVERED = (Verdict.ACCEPTED, Verdict.UNVERIFIED)
 """Verdicts whose result reaches the user's repository; any other result stays an artifact."""
@@ -32,16 +33,13 @@ DELIVERED = (Verdict.ACCEPTED, Verdict.UNVERIFIED)
 def settle(context: Context, progress: Progress) -> Progress:
     """Decide. A job that will be delivered cannot be cancelled from here on, and a cancelled one is not delivered."""
     job, spec = progress.job, context.spec(progress.job)
-    touched = _checkout_changes(context, progress)
-    decision = decide(_situation(progress, spec, bool(touched), context.cancelled(job)))
+    checkout = _checkout(context, progress)
+    touched = any(one.level == "reject" for one in checkout)
+    decision = decide(_situation(progress, spec, touched, context.cancelled(job)))
     if decision.verdict in DELIVERED and not context.store.enter(job, DELIVERING):
         decision = as_cancelled(decision)
     context.say(job, "decided", {"verdict": decision.verdict.value, "reason": decision.reason}, once="decided")
-    violations = tuple(
-        Violation(path=path, rule="checkout_changed", detail="a tracked file of the checkout differs")
-        for path in touched
-    )
-    return changed(progress, decision=decision, checkout=violations)
+    return changed(progress, decision=decision, checkout=checkout)
 
 
 def _situation(progress: Progress, spec: Job, checkout_changed: bool, cancelled: bool) -> Situation:
@@ -69,13 +67,27 @@ def _situation(progress: Progress, spec: Job, checkout_changed: bool, cancelled:
     )
 
 
-def _checkout_changes(context: Context, progress: Progress) -> tuple[str, ...]:
-    """Tracked files of the checkout that differ now; looked at before anything of ours is delivered into it."""
+def _checkout(context: Context, progress: Progress) -> tuple[Violation, ...]:
+    """What differs in the user's checkout now; looked at before anything of ours is delivered into it.
+
+    Another branch, a tag or a remote's ref moves when a person works elsewhere in the repository: that is only noted.
+    """
     prepared = progress.prepared
     if prepared is None or prepared.checkout is None or progress.ended is None:
         return ()
+    repo = context.resolved(progress.job).repository
     before = json.loads(context.store.artifacts.get(prepared.checkout))
-    return differences(before, fingerprint(context.resolved(progress.job).repository))
+    return tuple(_moved(name, repo.branch) for name in differences(before, fingerprint(repo)))
+
+
+def _moved(name: str, branch: str | None) -> Violation:
+    kind, _, rest = name.partition(":")
+    if kind == "ref" and rest != f"refs/heads/{branch}":
+        return Violation(path=rest, rule="checkout_changed", level="note", detail="another ref of the repository moved")
+    what = {"file": "a tracked file of the checkout differs", "ref": "the branch of the checkout moved"}
+    return Violation(
+        path=rest or name, rule="checkout_changed", detail=what.get(kind, f"the checkout's {kind} differs")
+    )
 
 
 @stage("deliver")
@@ -175,7 +187,11 @@ def _backend(resolved: Resolved, progress: Progress) -> BackendRecord:
 
 @stage("free")
 def free(context: Context, progress: Progress) -> Progress:
-    """Give the workspace back, unless it is the only place where the work still is."""
-    if progress.prepared is not None and not progress.keep:
-        discard(context.state, progress.prepared.plan)
+    """Give the workspace back, unless it is the only place where the work still is; and what cut-off checks left."""
+    if progress.prepared is not None:
+        root = context.state.attempt(progress.prepared.attempt).root
+        for left in (root / "checks", *root.glob("evidence-*")):
+            remove_tree(left)
+        if not progress.keep:
+            discard(context.state, progress.prepared.plan)
     return progress

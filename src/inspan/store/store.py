@@ -150,8 +150,12 @@ class Store:
         values = {"job": job, "at": now(), "kind": kind, "once": once, "data": json.dumps(self._clean(data or {}))}
         with self._lock:
             self._run("append_event", values)
-            row = self._one("last_seq", {"job": job})
-            return int(row["seq"]) if row is not None else 0
+            return self.last_seq(job)
+
+    def last_seq(self, job: str) -> int:
+        """The sequence number of a job's latest event, 0 without one."""
+        row = self._one("last_seq", {"job": job})
+        return int(row["seq"]) if row is not None else 0
 
     def count(self, job: str, kind: str) -> int:
         """How many events of one kind a job has."""
