@@ -9,7 +9,8 @@ _ALLOWED = frozenset({"LANG", "LANGUAGE", "TZ", "COLUMNS", "LINES", "NO_COLOR", 
 _ALLOWED_START = ("LC_",)
 _FIXED = {"TERM": "dumb"}
 _KEY_LIKE = re.compile(
-    r"(^|_)(key|apikey|token|secret|secrets|password|passwd|pass|passphrase|credential|credentials|auth|cookie|session|private|pat|dsn)(_|$)",
+    r"secret|password|passwd|passphrase|credential|token$"
+    r"|(^|_)(key|keys|apikey|token|tokens|pass|auth|cookie|session|private|pat|dsn)(_|$)",
     re.IGNORECASE,
 )
 
