@@ -7,15 +7,18 @@ can do to a run: cancel, deadline, flood, dead drivers, dead runners.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import attempts
 import psutil
@@ -245,12 +248,63 @@ def test_a_secret_that_is_printed_is_redacted_everywhere(
     canary = "canary-9e107d9d372bb6826bd81d3542a419d6"
     monkeypatch.setenv("OTHER_SECRET", canary)
     steps = [START, {"print": {"type": "text", "text": f"found {canary}"}}, {"stderr": canary}]
+    hidden = "".join(f"\\u{ord(c):04x}" for c in canary)
+    steps += [{"print": '{"type": "text", "text": "' + hidden + '"}'}]
     steps += [{"report": {"summary": canary}}, {"print": {"type": "end", "ok": True, "message": canary}}]
     record, paths = run(tmp_path, level, steps)
     assert record.message == "[redacted]" and record.report is not None and canary not in record.report
     ours = [paths.stdout, paths.stderr, paths.events, paths.record, paths.runner_log]
     assert [p.name for p in ours if canary in p.read_text()] == []
     assert "[redacted]" in paths.stdout.read_text()
+    assert [e["text"] for e in attempts.events(paths) if e["kind"] == "text"] == ["found [redacted]", "[redacted]"]
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """A provider that remembers the credentials it was shown."""
+
+    shown: ClassVar[list[str | None]] = []
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        Endpoint.shown.append(self.headers["x-api-key"])
+        said = {"type": "text", "text": "hello"}
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        body = {"id": "m", "type": "message", "role": "assistant", "model": "any", "content": [said], "usage": usage}
+        data = json.dumps(body | {"stop_reason": "end_turn"}).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""
+
+
+def test_the_credential_reaches_the_provider_and_nothing_else(tmp_path: Path, level: str) -> None:
+    secret = "credential-8f14e45fceea167a5a36dedd4bea2543"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    Endpoint.shown.clear()
+    paths = AttemptPaths(tmp_path / "attempts" / "j1.a1")
+    upstream = {"kind": "http", "base_url": f"http://127.0.0.1:{server.server_port}", "credential_header": "x-api-key"}
+    looks = {
+        "run": "cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -ac credential-8f1[4]e > found.txt"
+    }
+    steps = [START, {"model": {}}, {"environment": True}, looks, FOREVER]
+    start_or_adopt(paths, request(paths, level, steps, upstream=upstream | {"scenario": None}), secret)
+    found = paths.workspace / "found.txt"
+    eventually(lambda: found.exists() and found.read_text().strip())
+    process = Path(f"/proc/{runner_pid(paths)}")
+    assert secret.encode() not in (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+    cancel(paths)
+    wait(paths)
+    server.shutdown()
+    server.server_close()
+    assert Endpoint.shown == [secret], "control: it did arrive where it belongs"
+    assert found.read_text().strip() == "0"
+    stored = [p for p in paths.root.rglob("*") if p.is_file()]
+    assert [p for p in stored if secret.encode() in p.read_bytes()] == []
 
 
 # What a program finds.
@@ -542,3 +596,15 @@ def test_events_are_handed_on_once_and_in_order(tmp_path: Path) -> None:
     seen: list[str] = []
     wait(paths, on_event=lambda event: seen.append(event["text"]))
     assert seen == [*map(str, range(50)), "done"]
+
+
+def test_a_runner_killed_at_any_moment_leaves_nothing_alive(tmp_path: Path, level: str) -> None:
+    ends = []
+    for round_ in range(4):
+        paths = AttemptPaths(tmp_path / "attempts" / f"m{round_}.a1")
+        start_or_adopt(paths, request(paths, level, [START, FOREVER]), None)
+        time.sleep(0.03 + 0.07 * round_)
+        os.kill(runner_pid(paths), signal.SIGKILL)
+        ends.append(wait(paths))
+        assert not living(str(paths.root.parent / "stub_harness.py"))
+    assert [(r.end, r.survivors) for r in ends] == [("crashed", ())] * 4

@@ -10,12 +10,24 @@ import msgspec
 
 from inspan.attempt.files import timestamp
 from inspan.harness.contract import Event
+from inspan.redact import Redactor
 
 EVENT_LIMIT = 64 << 10
 """Bytes of one event; a larger one loses its data."""
 
 LOG_LIMIT = 64 << 20
 """Bytes of the whole file; later events are counted and not kept."""
+
+
+def scrubbed(value: Any, redactor: Redactor) -> Any:
+    """A JSON-like value with every text in it redacted: an escaped secret shows only once its line is decoded."""
+    if isinstance(value, str):
+        return redactor.text(value)
+    if isinstance(value, dict):
+        return {scrubbed(k, redactor): scrubbed(v, redactor) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [scrubbed(v, redactor) for v in value]
+    return value
 
 
 class EventLog:
@@ -25,7 +37,8 @@ class EventLog:
         dropped: events that no longer fitted.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, redactor: Redactor) -> None:
+        self._redactor = redactor
         self._file = open(path, "ab", buffering=0)  # noqa: SIM115  held for the run
         self._size = 0
         self.dropped = 0
@@ -36,10 +49,11 @@ class EventLog:
         Raises:
             OSError: (ENOSPC, EDQUOT) when the file cannot be written.
         """
-        document: dict[str, Any] = {"at": timestamp(), "kind": event.kind, "text": event.text, "data": event.data}
+        said = scrubbed({"kind": event.kind, "text": event.text, "data": event.data}, self._redactor)
+        document: dict[str, Any] = {"at": timestamp(), **said}
         line = msgspec.json.encode(document)
         if len(line) > EVENT_LIMIT:
-            document.update(text=event.text[:1000], data={"cut": True})
+            document.update(text=document["text"][:1000], data={"cut": True})
             line = msgspec.json.encode(document)
         if self._size + len(line) > LOG_LIMIT:
             self.dropped += 1

@@ -19,7 +19,7 @@ import msgspec
 
 from inspan.attempt import census
 from inspan.attempt.contract import AttemptRequest, TerminalRecord
-from inspan.attempt.eventlog import EventLog
+from inspan.attempt.eventlog import EventLog, scrubbed
 from inspan.attempt.files import take, timestamp
 from inspan.attempt.prepare import REPORT, SHARED_NETWORK, Call, call, lay_out
 from inspan.attempt.serving import MakeGateway, Serving
@@ -153,7 +153,7 @@ class Execution:
         if self._call.listener is not None:
             self._undo.callback(self._call.listener.close)
         lay_out(self._request, self._call.launch)
-        log = EventLog(self._paths.events)
+        log = EventLog(self._paths.events, self._redactor)
         self._undo.callback(log.close)
         self._streams = Streams(
             (self._paths.stdout, self._paths.stderr),
@@ -260,7 +260,8 @@ class Execution:
         if stop is None:
             in_time = reader.terminal()
             stop = _ended_by(confined, in_time)
-        ending = reader.finish(status if stop is None else None)
+        said = scrubbed(msgspec.to_builtins(reader.finish(status if stop is None else None)), self._redactor)
+        ending = msgspec.convert(said, Ending)
         self._facts.update(
             exit_status=status,
             ending=ending,

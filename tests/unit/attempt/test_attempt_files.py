@@ -1,0 +1,68 @@
+"""Files written once, and files an agent left, read without trusting them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from inspan.attempt.files import place, take, write_once
+
+OWNER = (os.geteuid(), os.getegid())
+
+
+def test_of_many_writers_one_wins_and_its_file_is_whole(tmp_path: Path) -> None:
+    path, results = tmp_path / "record.json", []
+    writers = [
+        threading.Thread(target=lambda i=i: results.append((i, write_once(path, bytes([65 + i]) * 100_000))))
+        for i in range(8)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    winners = [i for i, won in results if won]
+    assert len(winners) == 1
+    assert path.read_bytes() == bytes([65 + winners[0]]) * 100_000
+    assert os.listdir(tmp_path) == ["record.json"], "no temporary file is left"
+
+
+def test_a_plain_small_file_is_taken(tmp_path: Path) -> None:
+    place(str(tmp_path), ".inspan/report.json", b"{}", OWNER)
+    assert take(str(tmp_path), ".inspan/report.json") == b"{}"
+    assert take(str(tmp_path), ".inspan/report.json", limit=1) is None
+    assert take(str(tmp_path), ".inspan/other.json") is None
+
+
+def test_no_link_is_followed_on_the_way_to_a_file(tmp_path: Path) -> None:
+    outside, home = tmp_path / "outside", tmp_path / "home"
+    outside.mkdir()
+    home.mkdir()
+    (outside / "report.json").write_text("not yours")
+    (home / "by-directory").symlink_to(outside)
+    (home / "real").mkdir()
+    (home / "real" / "report.json").symlink_to(outside / "report.json")
+    os.link(outside / "report.json", home / "real" / "hard.json")
+    os.mkfifo(home / "real" / "fifo")
+    for path in ("by-directory/report.json", "real/report.json", "real/hard.json", "real/fifo", "real"):
+        assert take(str(home), path) is None, path
+    (home / "real" / "own.json").write_text("mine")
+    assert take(str(home), "real/own.json") == b"mine"
+
+
+def test_nothing_is_placed_through_a_link_that_set_up_left(tmp_path: Path) -> None:
+    outside, home = tmp_path / "outside", tmp_path / "home"
+    outside.mkdir()
+    home.mkdir()
+    (home / ".inspan").symlink_to(outside)
+    with pytest.raises(OSError):
+        place(str(home), ".inspan/files/settings.json", b"x", OWNER)
+    assert os.listdir(outside) == []
+    (home / "ok").mkdir()
+    (home / "ok" / "file").symlink_to(outside / "target")
+    place(str(home), "ok/file", b"x", OWNER)
+    assert os.listdir(outside) == [] and (home / "ok" / "file").read_bytes() == b"x"
+    with pytest.raises(ValueError):
+        place(str(home), "../escape", b"x", OWNER)
