@@ -24,8 +24,8 @@ def tools_of(resolved: Resolved, environ: Mapping[str, str]) -> Toolset:
 
 
 def environment_of(resolved: Resolved, environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables a job may see."""
-    return allowed(environ, resolved.pass_env)
+    """The variables a job may see, and those by which its version managers find themselves."""
+    return tools_of(resolved, environ).env | allowed(environ, resolved.pass_env)
 
 
 def home_of(environ: Mapping[str, str]) -> str:
