@@ -132,20 +132,22 @@ def run(job: Job) -> Run:
     return start(job)
 
 
-def start(job: Job, *, given: Collection[str] = (), detached: bool = False) -> Run:
+def start(job: Job, *, given: Collection[str] = (), detached: bool = False, retry_of: str | None = None) -> Run:
     """Start a driver for ``job`` in a child process and return once the job is stored.
 
     Args:
         job: as asked; a relative ``repo`` is meant from here.
         given: fields that the configuration must not fill, even when they equal the default.
         detached: in a session of its own, so that it outlives the caller and its terminal.
+        retry_of: the job this one repeats.
 
     Raises:
         InspanError: when it is refused.
     """
-    document = {"job": msgspec.to_builtins(job), "given": sorted(given)}
+    document = {"job": msgspec.to_builtins(job), "given": sorted(given), "retry_of": retry_of}
     child = subprocess.Popen(
-        [sys.executable, "-m", "inspan.interfaces.child"],
+        # -P: nothing in the current directory, which is somebody's repository, may shadow a module of ours
+        [sys.executable, "-P", "-m", "inspan.interfaces.child"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=_log() if detached else None,

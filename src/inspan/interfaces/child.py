@@ -59,7 +59,8 @@ def _driven(document: dict[str, Any], lines: _Lines) -> Any:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, ask)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    return msgspec.to_builtins(drive(job, state=place, config=configuration, on_event=report))
+    retry_of = document.get("retry_of")
+    return msgspec.to_builtins(drive(job, state=place, config=configuration, on_event=report, retry_of=retry_of))
 
 
 class _Ours:

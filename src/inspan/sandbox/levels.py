@@ -76,7 +76,9 @@ def choose(asked: str, *, state_dir: str, rehearsal: bool, allow_none: bool, min
     least = _rank(minimum) if minimum is not None else 0
     if asked != AUTO:
         if _rank(asked) < least:
-            raise SandboxError(f"level {asked} is below the demanded minimum {minimum}", do=f"--sandbox {minimum}")
+            raise SandboxError(
+                f"level {asked} is below the demanded minimum {minimum}", where="min_sandbox", do=f"--sandbox {minimum}"
+            )
         _require(probe(asked, state_dir))
         return asked
     best = LEVELS[-1]
@@ -112,7 +114,8 @@ def workspace_inside(level: str, plan: MountPlan) -> str:
 
 def _rank(level: str) -> int:
     if level not in LEVELS:
-        raise UnknownName(f"no sandbox level {level!r}", do=f"one of: {', '.join((AUTO, *LEVELS))}")
+        do = f"one of: {', '.join((AUTO, *LEVELS))}"
+        raise UnknownName(f"no sandbox level {level!r}", where="the levels of this release", do=do)
     return LEVELS.index(level)
 
 

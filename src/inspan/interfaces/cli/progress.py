@@ -87,9 +87,8 @@ class Progress:
             if event.kind != "harness":
                 write([line], self._stream)
         elif event.kind in ("warning", "queued"):
-            self._live.console.print(
-                "".join(text for text, _ in line), style="yellow" if event.kind == "warning" else "dim"
-            )
+            style = "yellow" if event.kind == "warning" else "dim"
+            self._live.console.print("".join(text for text, _ in line), style=style, markup=False)
         else:
             from rich.markup import escape
 

@@ -23,4 +23,4 @@ def retry(job: str, go_on: bool, as_json: bool, detach: bool) -> int:
     if row.ended is None:
         raise UsageError(f"job {row.id} has not ended", where=f"state {row.state}", do=f"inspan cancel {row.id} first")
     again = msgspec.structs.replace(row.spec, continue_from=row.id if go_on else None)
-    return work(again, given=Job.__struct_fields__, as_json=as_json, detach=detach)
+    return work(again, given=Job.__struct_fields__, as_json=as_json, detach=detach, retry_of=row.id)

@@ -45,7 +45,9 @@ def run(prompt: str | None, prompt_file: str | None, as_json: bool, detach: bool
     Exit status: 0 accepted or no change, 1 failed, 2 usage or configuration error, 3 rejected, 4 unverified, 5 parked,
     130 cancelled. With --detach, 0 once the job is queued.
     """
-    fields: dict[str, Any] = {key: value for key, value in flags.items() if value not in (None, (), False)}
+    fields: dict[str, Any] = {
+        key: value for key, value in flags.items() if not (value is None or value is False or value == ())
+    }
     if "checks" in fields:
         fields["checks"] = parse_checks(fields["checks"])
     if fields.get("read_only") and fields.get("deliver") not in (None, "none"):

@@ -21,7 +21,7 @@ from inspan.spec.paths import State, state
 from inspan.store.read import artifact
 
 
-def work(job: Job, *, given: Collection[str], as_json: bool, detach: bool) -> int:
+def work(job: Job, *, given: Collection[str], as_json: bool, detach: bool, retry_of: str | None = None) -> int:
     """Run ``job`` and return the exit status of its outcome; with ``detach`` 0 once it is queued.
 
     Raises:
@@ -29,16 +29,16 @@ def work(job: Job, *, given: Collection[str], as_json: bool, detach: bool) -> in
     """
     ready, configuration = completed(job, given)
     if detach:
-        return _detached(ready, as_json)
-    return _driven(ready, configuration, as_json)
+        return _detached(ready, as_json, retry_of)
+    return _driven(ready, configuration, as_json, retry_of)
 
 
-def _driven(job: Job, configuration: Configuration, as_json: bool) -> int:
+def _driven(job: Job, configuration: Configuration, as_json: bool, retry_of: str | None) -> int:
     from inspan.engine.driver import drive
 
     place = state()
     with Progress(sys.stderr) as progress, _cancelling(place, progress):
-        outcome = drive(job, state=place, config=configuration, on_event=progress)
+        outcome = drive(job, state=place, config=configuration, on_event=progress, retry_of=retry_of)
     if as_json:
         sys.stdout.buffer.write(encode(outcome) + b"\n")
         sys.stdout.buffer.flush()
@@ -50,10 +50,10 @@ def _driven(job: Job, configuration: Configuration, as_json: bool) -> int:
     return EXIT[outcome.verdict]
 
 
-def _detached(job: Job, as_json: bool) -> int:
+def _detached(job: Job, as_json: bool, retry_of: str | None) -> int:
     from inspan.interfaces.api import start
 
-    run = start(job, given=Job.__struct_fields__, detached=True)
+    run = start(job, given=Job.__struct_fields__, detached=True, retry_of=retry_of)
     if as_json:
         import json
 
