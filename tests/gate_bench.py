@@ -103,21 +103,23 @@ class Bench:
             os.close(log)
         assert status == 0, (self.state.root / "agent.log").read_text()
 
-    def gate(self, changeset: Changeset, *checks: str, prompt: str = "make the tests pass", **job: Any) -> GateReport:
+    def context(
+        self, changeset: Changeset, *checks: str, prompt: str = "make the tests pass", timeout: float = 60, **job: Any
+    ) -> GateContext:
         asked = Job(
             prompt=prompt,
             repo=str(self.checkout),
-            checks=tuple(Check(name=f"c{i}", command=c, timeout=60) for i, c in enumerate(checks)),
+            checks=tuple(Check(name=f"c{i}", command=c, timeout=timeout) for i, c in enumerate(checks)),
             **job,
         )
-        return run_gate(
-            GateContext(
-                state=self.state, repo=self.repo, job=asked, changeset=changeset, attempt=f"j{self.n}.a1",
-                level=self.level, kind=self.kind, owner=self.owner, toolset=self.tools, env={"LANG": "C.UTF-8"},
-                redactor=Redactor(), share=self.extra.get("share", ()),
-                harness_globs=self.extra.get("harness_globs", ()),
-            )
+        return GateContext(
+            state=self.state, repo=self.repo, job=asked, changeset=changeset, attempt=f"j{self.n}.a1",
+            level=self.level, kind=self.kind, owner=self.owner, toolset=self.tools, env={"LANG": "C.UTF-8"},
+            redactor=Redactor(), share=self.extra.get("share", ()), harness_globs=self.extra.get("harness_globs", ()),
         )  # fmt: skip
+
+    def gate(self, changeset: Changeset, *checks: str, **asked: Any) -> GateReport:
+        return run_gate(self.context(changeset, *checks, **asked))
 
     def judge(self, script: str, *checks: str, **job: Any) -> GateReport:
         return self.gate(self.change(script)[0], *checks, **job)
