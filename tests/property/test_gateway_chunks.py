@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -42,7 +44,7 @@ def test_rechunking_changes_nothing(
     passed = whole.feed(content) + whole.finish()
     pieces = Meter(WIRES[wire], stream=True, strip=strip)
     at = sorted({0, len(content), *(c for c in cuts if c < len(content))})
-    split = b"".join(pieces.feed(content[a:b]) for a, b in zip(at, at[1:], strict=False)) + pieces.finish()
+    split = b"".join(pieces.feed(content[a:b]) for a, b in pairwise(at)) + pieces.finish()
     assert split == passed
     assert msgspec.structs.asdict(pieces.reading) == msgspec.structs.asdict(whole.reading)
     if not (strip and wire == "openai-chat"):
@@ -63,7 +65,7 @@ def test_rechunking_changes_nothing(
 def test_any_bytes_pass(junk: bytes, cuts: list[int]) -> None:
     """A plain body is passed whatever it is; nothing raises on a stream of rubbish."""
     at = sorted({0, len(junk), *(c for c in cuts if c < len(junk))})
-    pieces = [junk[a:b] for a, b in zip(at, at[1:], strict=False)]
+    pieces = [junk[a:b] for a, b in pairwise(at)]
     for wire in WIRES.values():
         meter = Meter(wire, stream=False)
         assert b"".join(meter.feed(p) for p in pieces) + meter.finish() == junk

@@ -18,7 +18,7 @@ _ISO: Final = re.compile(
 )
 _SPAN: Final = re.compile(_LEAD + r"\s+(?:in|after)\s+((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?)+)", re.I)
 _PART: Final = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)\b"
+    r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])"
 )
 _CLOCK: Final = re.compile(
     _LEAD + r"\s*(?:on|at|:)?\s*"
