@@ -8,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from driving import SLOW, Driver, branch, eventually, job, leftovers, outcomes, running_attempt, settle
 
 from inspan.interfaces.cancelling import cancel_job as cancel
 from inspan.spec.paths import state
 from inspan.store import read
+from support.driving import SLOW, Driver, branch, eventually, job, leftovers, outcomes, running_attempt, settle
 
 
 def test_cancelled_from_another_process(repository: Path) -> None:

@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from driving import Driver, branch, eventually, job, leftovers, outcomes, runner_starts, settle
 
 from inspan.engine.job import STAGES
 from inspan.spec.paths import State, state
 from inspan.store import read
+from support.driving import Driver, branch, eventually, job, leftovers, outcomes, runner_starts, settle
 
 PLACES = [f"{stage}:{side}" for stage in STAGES for side in ("before", "after", "done")]
 AT_ONCE = 4

@@ -10,11 +10,22 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from driving import SLOW, Driver, branch, eventually, job, leftovers, outcomes, runner_starts, running_attempt, settle
 
 from inspan.gateway.journal import read_journal
 from inspan.spec.paths import state
 from inspan.store import read
+from support.driving import (
+    SLOW,
+    Driver,
+    branch,
+    eventually,
+    job,
+    leftovers,
+    outcomes,
+    runner_starts,
+    running_attempt,
+    settle,
+)
 
 
 def killed_after(repository: Path, seconds: float) -> tuple[int, int]:

@@ -1,0 +1,111 @@
+"""Whatever can be refused is refused before anything is stored; what is accepted is frozen."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from inspan.engine.records import Resolved, dump, load
+from inspan.engine.resolve import resolve
+from inspan.errors import (
+    HarnessError,
+    InspanError,
+    InvalidSpec,
+    ProviderError,
+    RepositoryError,
+    SandboxError,
+    UnknownName,
+)
+from inspan.spec.config import Configuration
+from inspan.spec.job import Job
+from inspan.spec.paths import state
+
+SCENARIO = "schema: inspan.rehearsal/1\nname: mine\nsteps:\n  - say: hello\n"
+
+
+def a_job(checkout: Path, **fields: object) -> Job:
+    values = {"prompt": "p", "repo": str(checkout), "backend": "bare@rehearsal/m", "rehearse": "write-file"} | fields
+    return Job(**values)  # type: ignore[arg-type]
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **more}
+
+
+def test_what_was_decided_survives_as_text(repository: Path) -> None:
+    found = resolve(a_job(repository, sandbox="none"), Configuration(), state(), environment())
+    assert found.backend == "bare@rehearsal/m" and len(found.base) == 40
+    assert load(dump(found.resolved), Resolved) == found.resolved
+    assert (found.resolved.level, found.resolved.workspace, found.resolved.rehearsal) == ("none", "clone", "write-file")
+
+
+def test_a_rehearsal_stands_in_for_any_provider_without_its_credential(repository: Path) -> None:
+    found = resolve(
+        a_job(repository, backend="bare@anthropic/claude", sandbox="none"), Configuration(), state(), environment()
+    )
+    assert found.backend == "bare@rehearsal/claude" and found.resolved.asked_provider == "anthropic"
+    assert found.resolved.upstream.kind == "rehearsal" and found.resolved.credential_env is None
+
+
+def test_a_scenario_file_is_frozen(repository: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(SCENARIO)
+    found = resolve(a_job(repository, rehearse=str(file), sandbox="none"), Configuration(), state(), environment())
+    file.write_text("changed")
+    assert found.resolved.upstream.scenario == SCENARIO and found.resolved.rehearsal == "mine"
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "words"),
+    [
+        ({"backend": "bear@rehearsal/m"}, UnknownName, "bear"),
+        ({"backend": "bare@antropic/m"}, UnknownName, "antropic"),
+        ({"backend": None}, InvalidSpec, "no backend"),
+        ({"rehearse": None}, InvalidSpec, "scenario"),
+        ({"rehearse": "write-fil"}, UnknownName, "write-fil"),
+        ({"rehearse": "/nowhere/x.yaml"}, InvalidSpec, "no such scenario file"),
+        ({"rehearse": None, "backend": "bare@anthropic/m"}, ProviderError, "ANTHROPIC_API_KEY"),
+        ({"base": "no-such-branch"}, RepositoryError, "no-such-branch"),
+        ({"repo": "/"}, RepositoryError, "git repository"),
+        ({"continue_from": "j00000000000"}, UnknownName, "j00000000000"),
+        ({"sandbox": "none", "read_only": True}, SandboxError, "read-only"),
+    ],
+)
+def test_refusals_say_what_to_do_and_leave_nothing(repository: Path, fields, error, words: str) -> None:
+    with pytest.raises(error) as caught:
+        resolve(a_job(repository, **fields), Configuration(), state(), environment())
+    assert words in str(caught.value) and isinstance(caught.value, InspanError) and caught.value.do
+    assert not state().database.exists() and not state().attempts.exists()
+
+
+def test_a_missing_program_is_named(repository: Path) -> None:
+    table = {"argv": ["no-such-agent"], "prompt": "stdin", "wire": "openai-chat", "output": "text"}
+    from inspan.spec.tables import harnesses
+
+    config = Configuration(harnesses=harnesses({"mine": table}, "test"))
+    with pytest.raises(HarnessError) as caught:
+        resolve(a_job(repository, backend="mine@rehearsal/m"), config, state(), environment())
+    assert caught.value.reason == "harness_missing" and caught.value.do and "inspan harness install" in caught.value.do
+    assert not state().database.exists()
+
+
+def test_a_repository_without_commits_is_refused(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path / "empty")], check=True)
+    with pytest.raises(RepositoryError, match="no commits"):
+        resolve(a_job(tmp_path / "empty"), Configuration(), state(), environment())
+
+
+def test_none_is_never_chosen_below_a_minimum(repository: Path) -> None:
+    config = Configuration(min_sandbox="sandbox", allow_none=True)
+    with pytest.raises(SandboxError, match="minimum"):
+        resolve(a_job(repository, sandbox="none"), config, state(), environment())
+
+
+def test_settings_of_every_shipped_harness_are_deciders(repository: Path) -> None:
+    found = resolve(a_job(repository, sandbox="none"), Configuration(), state(), environment())
+    assert {"**/.claude/**", "**/.codex/**"} <= set(found.resolved.deciders)
+    assert msgspec.to_builtins(found.resolved)["deciders"]
