@@ -65,8 +65,10 @@ def desk() -> Iterator[Path]:
 
 
 def synthetic(place: Path, files: int) -> Path:
-    """A packed repository of ``files`` files, twelve a directory, log-normal sizes (about 6 KB mean), and one commit more
-    that changes ten of them: ``HEAD~1`` and ``HEAD``. Its work tree is empty but for ``.git``."""
+    """A packed repository of ``files`` files, twelve a directory, log-normal sizes (about 6 KB mean), at ``HEAD~1``.
+
+    ``HEAD`` changes ten of them. The work tree is empty but for ``.git``.
+    """
     chance = random.Random(files)
     words = [bytes(chance.choices(b"abcdefghijklmnopqrstuvwxyz_", k=chance.randint(2, 11))) for _ in range(3000)]
     text = b"".join(

@@ -1,4 +1,4 @@
-"""Reading a change set and making its tree, beside ``git add -A`` and ``git write-tree`` in a work tree of the same commit."""
+"""Reading a change set and making its tree, beside ``git add -A`` and ``git write-tree`` in a work tree of it."""
 
 from __future__ import annotations
 

@@ -90,6 +90,6 @@ def _document(measured: dict[str, dict[str, float]], why: str | None) -> dict[st
         "peers": peers,
         "machine": machine(),
         "method": "synthetic packed repositories, 12 files a directory, about 6 KB each; create: plan_attempt of an"
-        " overlay on a base that is there (the sandbox mounts it, at constant cost, not included); first_base: one full layer;"
+        " overlay on a base that is there (the sandbox mounts it; not included); first_base: one full layer;"
         " next_base: a commit that changes 10 files; medians of 15 (3 or 5 for the peer), the two bases once",
     }
