@@ -20,11 +20,13 @@ import select
 import signal
 import socket
 import sys
+import time
 from types import ModuleType
 from typing import Any
 
 PR_SET_CHILD_SUBREAPER = 36
 TICK_MS = 50
+PATIENCE = 10.0
 
 
 def sibling(name: str) -> ModuleType:
@@ -117,9 +119,13 @@ class Keeper:
                 self.status = os.waitstatus_to_exitcode(status)
 
     def end(self) -> None:
-        """SIGKILL everything below until nothing is; stopped first, so that what forks cannot outrun us."""
+        """SIGKILL everything below until nothing is; stopped first, so that what forks cannot outrun us.
+
+        What another user owns or the kernel holds cannot be ended; the caller finds it in its own census.
+        """
         poll = select.poll()
-        while True:
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
             self.reap()
             below = census.descendants(os.getpid())
             if not below:

@@ -20,7 +20,10 @@ HOME_INSIDE = "/home/agent"
 _HOST_FILES = ("etc/hosts", "etc/nsswitch.conf", "etc/resolv.conf")
 """Shown as they are on the host where the host's network is granted."""
 
-_WORKSPACE, _SKELETON, _ROOM, _JOB, _HOME, _PREPARED = "w", "s", "t", "j", "h", "u"
+WORKSPACE = "w"
+"""The workspace's name on the stage."""
+
+_SKELETON, _ROOM, _JOB, _HOME, _PREPARED = "s", "t", "j", "h", "u"
 
 
 class Staging(NamedTuple):
@@ -55,12 +58,12 @@ def staging(confinement: Confinement, stage: str) -> Staging:
     directories = ["empty/directory", _SKELETON]
     overlay, tmpfs = None, None
     if plan.kind == "overlay":
-        directories += [_WORKSPACE, *_mount_points(plan, binds)]
+        directories += [WORKSPACE, *_mount_points(plan, binds)]
         overlay, tmpfs = _layers(plan, hold)
         directories += [_ROOM] if tmpfs else []
     else:
-        hold.append((plan.directory, _WORKSPACE, not plan.read_only))
-    names = {HOME_INSIDE: _HOME, plan.root_inside: _WORKSPACE}
+        hold.append((plan.directory, WORKSPACE, not plan.read_only))
+    names = {HOME_INSIDE: _HOME, plan.root_inside: WORKSPACE}
     for number, bind in enumerate(binds):
         names[bind.target] = f"b{number}"
         hold.append((bind.source, f"b{number}", bind.writable))
@@ -114,7 +117,7 @@ def _layers(plan: MountPlan, hold: list[tuple[str, str, bool]]) -> tuple[dict[st
     for number, lower in enumerate(plan.lowers):
         names.append(f"l{number}")
         hold.append((lower, names[-1], False))
-    request: dict[str, Any] = {"lowers": [*names, _SKELETON], "upper": None, "work": None, "at": _WORKSPACE}
+    request: dict[str, Any] = {"lowers": [*names, _SKELETON], "upper": None, "work": None, "at": WORKSPACE}
     if plan.upper is None or plan.work is None:
         if not plan.read_only:
             raise SandboxError("an overlay without an upper layer can only be read", reason="environment_lost")

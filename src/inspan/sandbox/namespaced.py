@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import array
 import json
 import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from typing import Any
 
-from inspan.errors import HarnessError, InspanError, SandboxError
-from inspan.sandbox import bubblewrap, census, cgroups, proof, seccomp
+from inspan.errors import HarnessError, SandboxError
+from inspan.sandbox import census, cgroups, launching, proof, spawning
 from inspan.sandbox.cgroups import Group
-from inspan.sandbox.contract import GATEWAY_PORT, Confinement, Proof
+from inspan.sandbox.contract import Confinement, Proof
 from inspan.sandbox.limits import Watch, ended
-from inspan.sandbox.mounts import HOME_INSIDE, Staging, staging
 from inspan.sandbox.upper import copy_out, room_left
-
-_LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launcher.py")
-_START_SECONDS = 60.0
-_SLACK = 16
-"""Processes above the limit that the resource limit lets through: the launcher's own, and room for the watch."""
 
 
 class SandboxDriver:
@@ -39,13 +31,10 @@ class SandboxDriver:
 
     def start(self, confinement: Confinement, *, stdin: int, stdout: int, stderr: int) -> NamespacedTree:
         """See ``Driver.start``. What comes back is held inside its finished sandbox, with every capability dropped."""
-        program = bubblewrap.find()
-        stage = _stage_directory()
-        laid = staging(confinement, stage)
         json_r, json_w = os.pipe()
         block_r, block_w = os.pipe()
-        spec = _specification(confinement, laid, stage, program, json_w, block_r)
         try:
+            spec = launching.specification(confinement, json_w, block_r)
             tree = _launch(confinement, spec, (stdin, stdout, stderr), (json_w, block_r))
         except BaseException:
             os.close(json_r)
@@ -98,7 +87,7 @@ class NamespacedTree:
     def enter(self, json_fd: int, block_fd: int) -> None:
         """Wait until bwrap has built the sandbox and holds; look at it from outside."""
         self._json, self._block = json_fd, block_fd
-        until = time.monotonic() + _START_SECONDS
+        until = time.monotonic() + launching.SECONDS
         first = b""
         while not first.endswith(b"\n"):  # bubblewrap writes the document in pieces
             block = os.read(json_fd, 1) if ended(json_fd, max(0.0, until - time.monotonic())) else b""
@@ -128,16 +117,30 @@ class NamespacedTree:
             lambda: room_left(self.upper_fd),
         )
 
+    def joined(self, received: list[int]) -> None:
+        """Take over what the launcher made, and put it into its control groups while it waits."""
+        plan = self._confinement.plan
+        if plan.upper_tmpfs_bytes is not None and plan.upper is not None:
+            self.upper_fd = received.pop()
+        self.listeners = [socket.socket(fileno=fd) for fd in received]
+        if self._confinement.network == "host" and self._confinement.ports:
+            self.listeners = [spawning.host_listener()]
+        self.base_url = spawning.address(self.listeners)
+        self._group.join(self.pid)
+        room = "tmpfs" if self.upper_fd is not None else "watch"
+        held = {"memory": "watch", "processes": "rlimit", "file_size": "rlimit", "open_files": "rlimit"}
+        held |= {"workspace_bytes": room, "workspace_files": room} | self._group.held
+        limits = self._confinement.limits
+        self.held = {name: mechanism for name, mechanism in held.items() if getattr(limits, name) is not None}
+
     def require_program(self) -> None:
         """Refuse a program that is not there inside."""
         confinement = self._confinement
-        name = confinement.argv[0]
-        if not proof.executable_inside(
-            self._init_pid, name, confinement.env.get("PATH", DEFAULT_PATH), _cwd(confinement)
-        ):
+        name, path = confinement.argv[0], launching.environment(confinement)["PATH"]
+        if not proof.executable_inside(self._init_pid, name, path, launching.working_directory(confinement)):
             raise HarnessError(
                 f"{name} cannot be executed inside the sandbox",
-                where=f"PATH inside: {confinement.env.get('PATH', DEFAULT_PATH)}",
+                where=f"PATH inside: {path}",
                 do="name a program that the tools table shows inside",
                 reason="spawn_failed",
             )
@@ -253,153 +256,25 @@ class NamespacedTree:
                 pass
 
 
-DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
-
-
-def environment(confinement: Confinement) -> dict[str, str]:
-    """The environment inside: the caller's, and defaults only where it has none."""
-    defaults = {"PATH": DEFAULT_PATH, "TMPDIR": "/tmp", "HOME": HOME_INSIDE, "USER": "agent", "LOGNAME": "agent"}
-    return defaults | confinement.env
-
-
-def _cwd(confinement: Confinement) -> str:
-    return confinement.cwd_inside or confinement.plan.root_inside
-
-
-def _stage_directory() -> str:
-    """A directory every host has, for the private tmpfs; its name shows in the layer paths of /proc/mounts inside."""
-    return next(path for path in ("/mnt", "/srv", "/tmp") if os.path.isdir(path) and not os.path.islink(path))
-
-
-def _specification(
-    confinement: Confinement, laid: Staging, stage: str, program: bubblewrap.Bubblewrap, json_fd: int, block_fd: int
-) -> dict[str, Any]:
-    plan, limits = confinement.plan, confinement.limits
-    own_network = confinement.network != "host"
-    # A little above the limit itself: the kernel refuses forks without a word, so that who counts must see it first.
-    processes = None if limits.processes is None else limits.processes + _SLACK
-    rlimits = {"CORE": 0, "FSIZE": limits.file_size, "NOFILE": limits.open_files, "NPROC": processes}
-    return {
-        "parent": os.getpid(),
-        "uid": plan.uid,
-        "gid": plan.gid,
-        "drop": os.geteuid() == 0,
-        "stage": stage,
-        "hold": [*laid.hold, *((source, name, False) for source, name in program.holds)],
-        "directories": laid.directories,
-        "files": laid.files,
-        "overlay": laid.overlay,
-        "tmpfs": laid.tmpfs,
-        "network": own_network,
-        "ports": [GATEWAY_PORT] if confinement.ports and own_network else [],
-        "rlimits": {name: value for name, value in rlimits.items() if value is not None},
-        "masks": list(plan.masks),
-        "workspace": "w",
-        "root_inside": plan.root_inside,
-        "program": program.program,
-        "arguments": bubblewrap.joined(bubblewrap.namespace_arguments(json_fd, block_fd), laid.arguments),
-        "last": bubblewrap.closing_arguments(_cwd(confinement), environment(confinement)),
-        "seccomp": seccomp.program().hex(),
-        "argv": list(confinement.argv),
-    }
-
-
 def _launch(
     confinement: Confinement, spec: dict[str, Any], streams: tuple[int, int, int], passed: tuple[int, int]
 ) -> NamespacedTree:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    spec_fd = os.memfd_create("specification", 0)
     group = cgroups.group(confinement.limits)
-    tree: NamespacedTree | None = None
     try:
-        with open(os.dup(spec_fd), "w", encoding="utf-8") as out:
-            json.dump(spec, out)
-        os.lseek(spec_fd, 0, os.SEEK_SET)
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", _LAUNCHER, str(theirs.fileno()), str(spec_fd)],
-            stdin=streams[0],
-            stdout=streams[1],
-            stderr=streams[2],
-            pass_fds=(theirs.fileno(), spec_fd, *passed),
-            cwd="/",
-            env={},
-            start_new_session=True,
-        )
-        theirs.close()
-        tree = NamespacedTree(process, confinement, group)
-        _converse(ours, tree, confinement)
+        process, control = spawning.spawn("launcher", spec, streams, passed)
     except BaseException:
-        if tree is not None:
-            tree.close()
         group.remove()
         raise
+    tree = NamespacedTree(process, confinement, group)
+    try:
+        tree.joined(launching.receive(control))
+        launching.go(control)
+    except BaseException:
+        tree.close()
+        raise
     finally:
-        ours.close()
-        theirs.close()
-        os.close(spec_fd)
+        control.close()
     return tree
-
-
-def _converse(ours: socket.socket, tree: NamespacedTree, confinement: Confinement) -> None:
-    """The launcher's side is described in ``launcher``."""
-    ours.settimeout(_START_SECONDS)
-    message, ancillary, _, _ = ours.recvmsg(8192, socket.CMSG_SPACE(4 * 8))
-    fds = array.array("i")
-    for _level, _kind, data in ancillary:
-        fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
-    if message != b"ok":
-        raise _trouble(message)
-    received = list(fds)
-    if confinement.plan.upper_tmpfs_bytes is not None and confinement.plan.upper is not None:
-        tree.upper_fd = received.pop()
-    tree.listeners = [socket.socket(fileno=fd) for fd in received]
-    if confinement.network == "host" and confinement.ports:
-        tree.listeners = [host_listener()]
-    if tree.listeners:
-        tree.base_url = f"http://127.0.0.1:{tree.listeners[0].getsockname()[1]}"
-    tree._group.join(tree.pid)
-    tree.held = _held(confinement, tree)
-    ours.send(b"g")
-    message = ours.recv(8192)
-    if message:
-        raise _trouble(message)
-
-
-def host_listener() -> socket.socket:
-    """A listener on the host's loopback, where there is no network namespace; needs a token in front of it."""
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    listener.listen(128)
-    return listener
-
-
-def _held(confinement: Confinement, tree: NamespacedTree) -> dict[str, str]:
-    limits = confinement.limits
-    held = {
-        "memory": "watch",
-        "processes": "rlimit",
-        "file_size": "rlimit",
-        "open_files": "rlimit",
-        "workspace_bytes": "tmpfs" if tree.upper_fd is not None else "watch",
-        "workspace_files": "tmpfs" if tree.upper_fd is not None else "watch",
-    } | tree._group.held
-    return {name: mechanism for name, mechanism in held.items() if getattr(limits, name) is not None}
-
-
-_DO = {
-    "namespaces": "allow unprivileged user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)",
-    "stage": "make the path readable for the sandbox's user, or leave it out of the tools",
-    "workspace": "keep the state directory (INSPAN_HOME) on a file system that can hold an overlay's upper layer",
-}
-
-
-def _trouble(message: bytes) -> InspanError:
-    if not message.startswith(b"no"):
-        return SandboxError("the launcher ended before the sandbox was built")
-    found = json.loads(message[2:])
-    return SandboxError(
-        f"the sandbox cannot be built: {found['error']}", where=f"step {found['step']}", do=_DO.get(found["step"])
-    )
 
 
 def _pidfd(pid: int) -> int | None:

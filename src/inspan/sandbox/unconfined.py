@@ -13,18 +13,17 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 import uuid
 from typing import Any
 
 from inspan.errors import HarnessError, SandboxError
-from inspan.sandbox import census, cgroups
+from inspan.sandbox import census, cgroups, spawning
 from inspan.sandbox.contract import Confinement, Proof
 from inspan.sandbox.limits import Watch, ended
 
-_KEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keeper.py")
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+_PATIENCE = 10.0
 MARKER = "INSPAN_TREE"
 """Environment variable that marks the processes of one tree, for the census."""
 
@@ -85,6 +84,7 @@ class KeptTree:
             self, confinement.limits, self._group, [confinement.plan.directory, confinement.plan.home], lambda: None
         )
         self._group.join(process.pid)
+        self._seen: set[tuple[int, int]] = set()
         self._exit: int | None = None
         self._done = self._closed = self._killed = self._released = False
 
@@ -112,7 +112,8 @@ class KeptTree:
                 return None
             self._process.wait()
             # The keeper can have been killed by what it kept: then the rest is ended from here.
-            while left := self._left():
+            give_up = time.monotonic() + _PATIENCE
+            while (left := self._left()) and time.monotonic() < give_up:
                 self._end(left)
                 if until is not None and time.monotonic() > until and self._left():
                     return None
@@ -120,7 +121,7 @@ class KeptTree:
         return self._exit
 
     def survivors(self) -> list[int]:
-        """See ``Confined.survivors``: by parentage while the keeper lives, by the environment's marker otherwise."""
+        """See ``Confined.survivors``: by parentage, by the marker in the environment, and whoever was ever seen."""
         return [process.pid for process in self._left()]
 
     def close(self) -> None:
@@ -139,7 +140,9 @@ class KeptTree:
 
     def members(self) -> list[census.Process]:
         """Everything below the keeper."""
-        return [] if self._done else census.descendants(self.pid)
+        found = [] if self._done else census.descendants(self.pid)
+        self._seen = self._seen | {(process.pid, process.started) for process in found}  # read by another thread
+        return found
 
     def main_ended(self, seconds: float) -> bool:
         """The keeper ends with the program and takes its own census."""
@@ -156,10 +159,11 @@ class KeptTree:
 
     def _left(self) -> list[census.Process]:
         table = census.processes()
-        below = [process for process in census.descendants(self.pid, table) if not process.zombie]
-        known = {process.pid for process in below}
-        below += [process for process in census.marked(self._marker, table) if process.pid not in known | {self.pid}]
-        return below + [table[pid] for pid in self._group.members() if pid in table and pid not in known | {self.pid}]
+        mine = {process.pid for process in census.descendants(self.pid, table)}
+        mine |= {process.pid for process in census.marked(self._marker, table)}
+        mine |= {*self._group.members()} - {self.pid}
+        mine |= {pid for pid, started in self._seen if pid in table and table[pid].started == started}
+        return [table[pid] for pid in sorted(mine) if pid in table and not table[pid].zombie]
 
     def _end(self, left: list[census.Process]) -> None:
         self._group.kill()
@@ -218,35 +222,11 @@ def _start(confinement: Confinement, env: dict[str, str], cwd: str, streams: tup
         "cwd": cwd,
         "rlimits": {name: value for name, value in rlimits.items() if value is not None},
     }
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    spec_fd = os.memfd_create("specification", 0)
-    try:
-        with open(os.dup(spec_fd), "w", encoding="utf-8") as out:
-            json.dump(spec, out)
-        os.lseek(spec_fd, 0, os.SEEK_SET)
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", _KEEPER, str(theirs.fileno()), str(spec_fd)],
-            stdin=streams[0],
-            stdout=streams[1],
-            stderr=streams[2],
-            pass_fds=(theirs.fileno(), spec_fd),
-            cwd="/",
-            env={},
-            start_new_session=True,
-        )
-    except BaseException:
-        ours.close()
-        raise
-    finally:
-        theirs.close()
-        os.close(spec_fd)
-    tree = KeptTree(process, ours, f"{MARKER}={marker}", confinement)
+    process, control = spawning.spawn("keeper", spec, streams)
+    tree = KeptTree(process, control, f"{MARKER}={marker}", confinement)
     if confinement.ports:
-        listener = socket.socket()
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(128)
-        tree.listeners = [listener]
-        tree.base_url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        tree.listeners = [spawning.host_listener()]
+        tree.base_url = spawning.address(tree.listeners)
     held = {"memory": "watch", "processes": "watch", "workspace_bytes": "watch", "workspace_files": "watch"}
     held |= {"file_size": "rlimit", "open_files": "rlimit"} | tree._group.held
     tree.held = {name: mechanism for name, mechanism in held.items() if getattr(limits, name) is not None}

@@ -1,0 +1,120 @@
+"""The caller's side of the launcher: its specification, and the conversation until it has become bubblewrap."""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import socket
+from typing import Any
+
+from inspan.errors import SandboxError
+from inspan.sandbox import bubblewrap, seccomp
+from inspan.sandbox.contract import GATEWAY_PORT, Confinement
+from inspan.sandbox.mounts import HOME_INSIDE, WORKSPACE, staging
+
+SECONDS = 60.0
+"""The longest a step of a start may take."""
+
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+_SLACK = 16
+"""Processes above the limit that the resource limit lets through: the launcher's own, and room for the watch."""
+
+
+def environment(confinement: Confinement) -> dict[str, str]:
+    """The environment inside: the caller's, and defaults only where it has none."""
+    defaults = {"PATH": DEFAULT_PATH, "TMPDIR": "/tmp", "HOME": HOME_INSIDE, "USER": "agent", "LOGNAME": "agent"}
+    return defaults | confinement.env
+
+
+def working_directory(confinement: Confinement) -> str:
+    """Where the program starts, inside."""
+    return confinement.cwd_inside or confinement.plan.root_inside
+
+
+def specification(confinement: Confinement, json_fd: int, block_fd: int) -> dict[str, Any]:
+    """What the launcher is to do; ``json_fd`` and ``block_fd`` are for bubblewrap.
+
+    Raises:
+        SandboxError: no bubblewrap, an architecture without a filter, or a plan that cannot be mounted.
+    """
+    program = bubblewrap.find()
+    stage = _stage_directory()
+    laid = staging(confinement, stage)
+    plan, own_network = confinement.plan, confinement.network != "host"
+    return {
+        "parent": os.getpid(),
+        "uid": plan.uid,
+        "gid": plan.gid,
+        "drop": os.geteuid() == 0,
+        "stage": stage,
+        "hold": [*laid.hold, *((source, name, False) for source, name in program.holds)],
+        "directories": laid.directories,
+        "files": laid.files,
+        "overlay": laid.overlay,
+        "tmpfs": laid.tmpfs,
+        "network": own_network,
+        "ports": [GATEWAY_PORT] if confinement.ports and own_network else [],
+        "rlimits": _resource_limits(confinement),
+        "masks": list(plan.masks),
+        "workspace": WORKSPACE,
+        "root_inside": plan.root_inside,
+        "program": program.program,
+        "arguments": bubblewrap.joined(bubblewrap.namespace_arguments(json_fd, block_fd), laid.arguments),
+        "last": bubblewrap.closing_arguments(working_directory(confinement), environment(confinement)),
+        "seccomp": seccomp.program().hex(),
+        "argv": list(confinement.argv),
+    }
+
+
+def _stage_directory() -> str:
+    """A directory every host has, for the private tmpfs; its name shows in the layer paths of /proc/mounts inside."""
+    return next(path for path in ("/mnt", "/srv", "/tmp") if os.path.isdir(path) and not os.path.islink(path))
+
+
+def _resource_limits(confinement: Confinement) -> dict[str, int]:
+    limits = confinement.limits
+    # A little above the limit itself: the kernel refuses forks without a word, so that who counts must see it first.
+    processes = None if limits.processes is None else limits.processes + _SLACK
+    wanted = {"CORE": 0, "FSIZE": limits.file_size, "NOFILE": limits.open_files, "NPROC": processes}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def receive(control: socket.socket) -> list[int]:
+    """Wait for ``ok``; the descriptors that came with it.
+
+    Raises:
+        SandboxError: the launcher could not build the sandbox; says which step failed.
+    """
+    control.settimeout(SECONDS)
+    message, ancillary, _, _ = control.recvmsg(8192, socket.CMSG_SPACE(4 * 8))
+    fds = array.array("i")
+    for _level, _kind, data in ancillary:
+        fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
+    if message != b"ok":
+        raise _trouble(message)
+    return list(fds)
+
+
+def go(control: socket.socket) -> None:
+    """Let the launcher become bubblewrap; SandboxError when it could not."""
+    control.send(b"g")
+    message = control.recv(8192)
+    if message:
+        raise _trouble(message)
+
+
+_DO = {
+    "namespaces": "allow unprivileged user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)",
+    "stage": "make the path readable for the sandbox's user, or leave it out of the tools",
+    "workspace": "keep the state directory (INSPAN_HOME) on a file system that can hold an overlay's upper layer",
+}
+
+
+def _trouble(message: bytes) -> SandboxError:
+    if not message.startswith(b"no"):
+        return SandboxError("the launcher ended before the sandbox was built", where="its standard error")
+    found = json.loads(message[2:])
+    return SandboxError(
+        f"the sandbox cannot be built: {found['error']}", where=f"step {found['step']}", do=_DO.get(found["step"])
+    )
