@@ -38,7 +38,7 @@ def test_cancelled_with_a_dead_driver(repository: Path) -> None:
     eventually(lambda: not leftovers())
 
 
-@pytest.mark.parametrize("place", ["collect:before", "gate:after", "decide:before"])
+@pytest.mark.parametrize("place", ["collect:before", "decide:before"])
 def test_a_cancel_before_the_decision_beats_a_finished_result(repository: Path, place: str) -> None:
     driver = Driver(job(repository), kill_at=place)
     driver.process.wait()

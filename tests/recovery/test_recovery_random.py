@@ -76,22 +76,23 @@ def test_killed_while_the_agent_works_its_model_traffic_goes_on(repository: Path
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 def test_killed_at_twenty_random_moments(repository: Path, tmp_path: Path, monkeypatch) -> None:
     seed = int(os.environ.get("INSPAN_TEST_SEED", "20"))
     dice = random.Random(seed)
     stored = requests = 0
     for n in range(20):
         monkeypatch.setenv("INSPAN_HOME", str(tmp_path / f"state{n}"))
-        one, later = killed_after(repository, dice.uniform(0.05, 5.0))
+        one, later = killed_after(repository, dice.uniform(0.05, 4.5))
         stored, requests = stored + one, requests + later
     print(f"seed {seed}: 20 kills, {stored} with a stored job, {requests} model requests after a kill")
     assert stored >= 10 and requests > 0
 
 
 def test_several_drivers_side_by_side(repository: Path) -> None:
-    drivers = [Driver(job(repository, prompt=f"job {n}")) for n in range(4)]
+    drivers = [Driver(job(repository, prompt=f"job {n}")) for n in range(3)]
     ended = [driver.wait() for driver in drivers]
-    assert {one["verdict"] for one in ended} == {"accepted"} and len({one["job"] for one in ended}) == 4
+    assert {one["verdict"] for one in ended} == {"accepted"} and len({one["job"] for one in ended}) == 3
     assert all(outcomes(one["job"]) == runner_starts(one["job"]) == 1 for one in ended)
 
 

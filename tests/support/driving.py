@@ -23,14 +23,14 @@ schema: inspan.rehearsal/1
 name: slow
 steps:
   - bash: echo started >> starts.txt
-  - bash: sleep 0.4; echo one >> work.txt
-  - bash: sleep 0.4; echo two >> work.txt
-  - bash: sleep 0.4; echo three >> work.txt
-  - bash: sleep 0.4; echo four >> work.txt
+  - bash: sleep 0.25; echo one >> work.txt
+  - bash: sleep 0.25; echo two >> work.txt
+  - bash: sleep 0.25; echo three >> work.txt
+  - bash: sleep 0.25; echo four >> work.txt
   - say: All four lines are written.
 prefill: 0.1
 """
-"""About three seconds of an agent that asks its model six times and would leave a second line if it were started twice."""
+"""About two seconds of an agent that asks its model six times and would leave a second line if it were started twice."""
 
 QUICK = """\
 schema: inspan.rehearsal/1
