@@ -231,8 +231,9 @@ class Execution:
         now = time.monotonic()
         for event in events:
             watch.event(now, event.kind, _content(event))
-        if self._serving.touched():
-            watch.wire(now)
+        ended = self._serving.touched()
+        if ended is not None:
+            watch.wire(now, ended)
         watch.requests(now, self._serving.in_flight())
         watch.output(self._streams.total)
         if reader.terminal():

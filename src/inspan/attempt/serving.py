@@ -44,37 +44,46 @@ class Serving:
 
     def __init__(self, make: Callable[[Callable[[], None]], Served], listener: socket.socket) -> None:
         self._touched = False
+        self._open = self._ended = 0
+        self._gateway: Served | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="gateway", daemon=True)
         self._thread.start()
         try:
-            self._gateway = asyncio.run_coroutine_threadsafe(self._open(make, listener), self._loop).result(30)
+            asyncio.run_coroutine_threadsafe(self._serve(make, listener), self._loop).result(30)
         except BaseException:
             self._stop()
             raise
 
-    async def _open(self, make: Callable[[Callable[[], None]], Served], listener: socket.socket) -> Served:
-        gateway = make(self._touch)
+    async def _serve(self, make: Callable[[Callable[[], None]], Served], listener: socket.socket) -> None:
+        self._gateway = make(self._touch)
         listener.setblocking(False)
-        await gateway.serve(listener)
-        return gateway
+        await self._gateway.serve(listener)
 
     def _touch(self) -> None:
+        """Called in the gateway's thread at the start of a request, with its bytes, and after its end."""
         self._touched = True
+        now_open = 0 if self._gateway is None else len(self._gateway.in_flight())
+        self._ended += max(0, self._open - now_open)
+        self._open = now_open
 
-    def touched(self) -> bool:
-        """Whether anything happened on the wire since the last call."""
-        was, self._touched = self._touched, False
-        return was
+    def touched(self) -> int | None:
+        """How many requests have ended since the last call; None when nothing happened on the wire."""
+        if not self._touched:
+            return None
+        self._touched = False
+        ended, self._ended = self._ended, 0
+        return ended
 
     def in_flight(self) -> list[float]:
         """Start of, or last byte on, each open model request (``time.monotonic``)."""
         with contextlib.suppress(RuntimeError):  # the other thread changed the table while we read it
-            return self._gateway.in_flight()
+            return [] if self._gateway is None else self._gateway.in_flight()
         return []
 
     def close(self) -> None:
         """End open requests, close the journal, end the thread."""
+        assert self._gateway is not None
         with contextlib.suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(self._gateway.close(), self._loop).result(10)
         self._stop()

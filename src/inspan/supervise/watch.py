@@ -1,13 +1,15 @@
 """When to stop a harness: deadline, stall, output cap, cancel, grace after the terminal record. Pure: time is given.
 
 What counts as progress is novelty, not bytes. An event is novel unless its content is among the recent distinct ones,
-so identical and alternating lines stall however often they come. Notices (banners, spinners, text of no known form) are
-compared without their digits and ids; every other kind is a structured event and is compared exactly, so that a counter
-in it is progress.
+so identical and alternating lines stall however often they come. Where a counter is no work (banners, spinners, usage
+totals, records of no known form) events are compared without their digits and ids; what the agent says and does is
+compared exactly, so that a counter in it is progress.
 
 A model request in flight is progress too, as long as it has been silent for less than ``request_stall``: a long prefill
-survives. For a harness that declares ``events`` such progress alone lasts at most ``request_stall`` since its last
-novel event, so that an endless retry loop inside the harness stalls.
+survives. Two bounds keep a harness that goes round in circles from living on its requests: once events are expected
+(``events``, or ``both`` after the first one) a few requests may be answered without a novel event, no more, and
+requests alone keep it alive for at most ``request_stall`` after its last novel event. A harness that declares ``wire``
+is silent until its end, so there every request counts.
 """
 
 from __future__ import annotations
@@ -22,6 +24,12 @@ StopReason = Literal["cancelled", "finished", "deadline", "output_capped", "stal
 
 RECENT = 64
 """Distinct contents remembered; a cycle of lines no longer than this is not progress."""
+
+ANSWERS = 10
+"""Model requests that may end without a novel event before requests stop to count as progress."""
+
+_COUNTERS = frozenset({"notice", "usage", "turn", "other"})
+"""Kinds of events whose numbers are no work."""
 
 _UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{16,}\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -70,6 +78,7 @@ class Watch:
         self._limits, self._deadline, self._liveness = limits, deadline, liveness
         self._recent: OrderedDict[str, None] = OrderedDict()
         self._novel_at = self._wire_at = now
+        self._answers = 0
         self._terminal_at: float | None = None
         self._asked: tuple[float, str] | None = None
         self._last: tuple[float, str] | None = None
@@ -86,28 +95,37 @@ class Watch:
 
         Args:
             kind: the event's kind.
-            content: everything that tells it from another of its kind.
+            content: everything that tells it from another of its kind; what follows a NUL is not shown to people.
         """
-        self._last = (now, f"{kind}: {_shown(content)}" if content else kind)
-        key = kind + "\0" + (normalised(content) if kind == "notice" else content)
+        self._last = (now, f"{kind}: {_shown(content)}".removesuffix(": "))
+        key = kind + "\0" + (normalised(content) if kind in _COUNTERS else content)
         novel = key not in self._recent
         self._recent[key] = None
         self._recent.move_to_end(key)
         if len(self._recent) > RECENT:
             self._recent.popitem(last=False)
         if novel:
-            self._novel_at = now
+            self._novel_at, self._answers = now, 0
             self._asked = (now, _shown(content)) if kind == "ask" else None
         return novel
 
-    def wire(self, now: float) -> None:
-        """A model request was opened or closed, or bytes of one went by."""
-        self._wire_at = max(self._wire_at, now)
+    def wire(self, now: float, ended: int = 0) -> None:
+        """A model request was opened, bytes of one went by, or ``ended`` of them ended."""
+        self._alive(now)
+        self._answers += ended
 
     def requests(self, now: float, in_flight: Sequence[float]) -> None:
         """The open model requests, each by the time of its start or its last byte."""
         if any(now - touched <= self._limits.request_stall for touched in in_flight):
+            self._alive(now)
+
+    def _alive(self, now: float) -> None:
+        if self._silent() or self._answers < ANSWERS:
             self._wire_at = max(self._wire_at, now)
+
+    def _silent(self) -> bool:
+        """Whether events are not to be expected, so that requests are all there is to see."""
+        return self._liveness == "wire" or (self._liveness == "both" and self._last is None)
 
     def terminal(self, now: float) -> None:
         """The terminal record was seen."""
@@ -151,10 +169,8 @@ class Watch:
         return Stop("stalled", f"nothing new for {quiet:.0f} s; last event: {self._named(now)}")
 
     def _progress_at(self) -> float:
-        if self._liveness == "wire":
+        if self._silent():
             return self._wire_at
-        if self._liveness == "both":
-            return max(self._wire_at, self._novel_at)
         return max(self._novel_at, min(self._wire_at, self._novel_at + self._limits.request_stall))
 
     def _named(self, now: float) -> str:
@@ -165,5 +181,5 @@ class Watch:
 
 
 def _shown(content: str) -> str:
-    text = _SPACE.sub(" ", content).strip()
+    text = _SPACE.sub(" ", content.partition("\0")[0]).strip()
     return text if len(text) <= 200 else text[:199] + "…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspan.supervise.watch import Limits, Watch, normalised
+from inspan.supervise.watch import ANSWERS, Limits, Watch, normalised
 
 
 def watching(liveness: str = "events", **limits: float) -> Watch:
@@ -55,13 +55,48 @@ def test_without_a_request_in_flight_the_same_silence_stalls() -> None:
     assert reason(watching(request_stall=100.0), 10) == "stalled"
 
 
-def test_endless_retries_stall_a_harness_that_declares_events_and_not_one_that_declares_the_wire() -> None:
-    events, wire = watching("events", request_stall=30.0), watching("wire", request_stall=30.0)
+def test_endless_retries_stall_a_harness_that_shows_events_and_not_one_that_is_silent_until_its_end() -> None:
+    events, both, wire = watching("events"), watching("both"), watching("wire")
+    for watch in (events, both, wire):
+        watch.event(0.0, "start", "")
+        for second in range(1, ANSWERS + 12):
+            watch.requests(second, [second])
+            watch.wire(second, 1)
+    assert reason(events, ANSWERS + 12) == reason(both, ANSWERS + 12) == "stalled"
+    assert reason(wire, ANSWERS + 12) is None
+
+
+def test_a_harness_of_both_kinds_that_has_shown_no_event_is_taken_as_silent() -> None:
+    watch = watching("both")
+    for second in range(1, ANSWERS + 20):
+        watch.wire(second, 1)
+    assert reason(watch, ANSWERS + 20) is None
+
+
+def test_a_novel_event_makes_requests_count_again() -> None:
+    watch = watching("both")
     for second in range(1, 60):
-        events.wire(second)
-        wire.wire(second)
-    assert reason(events, 59) == "stalled"
-    assert reason(wire, 59) is None
+        watch.wire(second, 1)
+        if second % 9 == 0:
+            watch.event(second, "tool", f"step {second}")
+    assert reason(watch, 60) is None
+
+
+def test_one_request_alone_counts_no_longer_than_its_limit() -> None:
+    watch = watching("both", request_stall=30.0)
+    watch.event(0.0, "start", "")
+    for second in range(1, 45):
+        watch.wire(second)
+    assert reason(watch, 39) is None
+    assert reason(watch, 40) == "stalled"
+
+
+@pytest.mark.parametrize("kind", ["usage", "turn", "other", "notice"])
+def test_growing_totals_are_not_progress(kind: str) -> None:
+    watch = watching()
+    for second in range(1, 30):
+        watch.event(second, kind, f'{{"input": {second * 100}}}')
+    assert reason(watch, 30) == "stalled"
 
 
 def test_events_mean_nothing_for_a_harness_that_declares_the_wire() -> None:
