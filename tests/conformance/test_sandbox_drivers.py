@@ -24,6 +24,7 @@ LEVELS = ("none", "sandbox")
 
 EXCEPTIONS = {
     ("none", "read_only"): "nothing stops a plain process from writing",
+    ("none", "network"): "there is no network namespace",
     ("none", "masks"): "nothing can be hidden without a mount namespace",
 }
 
@@ -148,6 +149,17 @@ def test_the_gateway_is_reached_from_inside(level: str, plan: MountPlan) -> None
     if level == "sandbox":
         with pytest.raises(OSError), urllib.request.urlopen(tree.base_url, timeout=2):
             pass
+
+
+def test_the_hosts_network_is_there_only_when_it_is_granted(level: str, plan: MountPlan) -> None:
+    python, tools = jobs.python_inside()
+    client = "import socket,sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])), 10)"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+        granted = jobs.run(level, plan, python, "-I", "-c", client, port, tools=tools, network="host")
+        assert granted.status == 0, granted.err
+        refused = jobs.run(level, plan, python, "-I", "-c", client, port, tools=tools)
+    assert (refused.status == 0) is ((level, "network") in EXCEPTIONS)
 
 
 def test_kill_ends_fifty_daemonised_processes_that_ignore_signals(level: str, plan: MountPlan) -> None:

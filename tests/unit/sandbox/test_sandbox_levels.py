@@ -1,0 +1,151 @@
+"""Which level a job gets: never weaker than asked for, and ``none`` only by somebody's own word."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+from inspan.errors import SandboxError, UnknownName
+from inspan.sandbox import bubblewrap, levels, probe
+from inspan.sandbox.contract import Proof
+from inspan.sandbox.levels import choose
+
+
+@pytest.fixture
+def works(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Say whether level ``sandbox`` works on the machine of the test."""
+
+    def set_to(available: bool) -> None:
+        def found(level: str, state_dir: str) -> Proof:
+            if level == "none":
+                return Proof(level=level, available=True, detail="")
+            return Proof(level=level, available=available, detail="refused", enable=None if available else "do this")
+
+        monkeypatch.setattr(levels, "probe", found)
+
+    return set_to
+
+
+ANSWERS = [
+    # works, asked, rehearsal, allow_none, minimum -> answer (None: refused)
+    (True, "auto", False, False, None, "sandbox"),
+    (True, "auto", True, True, None, "sandbox"),
+    (True, "none", False, False, None, "none"),
+    (True, "none", False, True, "sandbox", None),
+    (True, "sandbox", False, False, "sandbox", "sandbox"),
+    (False, "auto", False, False, None, None),
+    (False, "auto", True, False, None, "none"),
+    (False, "auto", False, True, None, "none"),
+    (False, "auto", True, True, "sandbox", None),
+    (False, "auto", True, False, "none", "none"),
+    (False, "sandbox", True, True, None, None),
+    (False, "none", False, False, None, "none"),
+]
+
+
+@pytest.mark.parametrize(("working", "asked", "rehearsal", "allow_none", "minimum", "answer"), ANSWERS)
+def test_the_table_of_choices(
+    works: Callable[[bool], None],
+    working: bool,
+    asked: str,
+    rehearsal: bool,
+    allow_none: bool,
+    minimum: str | None,
+    answer: str | None,
+) -> None:
+    works(working)
+    further = {"state_dir": "/tmp", "rehearsal": rehearsal, "allow_none": allow_none, "minimum": minimum}
+    if answer is None:
+        with pytest.raises(SandboxError) as caught:
+            choose(asked, **further)
+        assert caught.value.reason == "sandbox_unavailable"
+    else:
+        assert choose(asked, **further) == answer
+
+
+def test_the_refusal_names_the_command_that_would_help(works: Callable[[bool], None]) -> None:
+    works(False)
+    with pytest.raises(SandboxError, match="do this"):
+        choose("auto", state_dir="/tmp", rehearsal=False, allow_none=False)
+
+
+@pytest.mark.parametrize("name", ["landlock", "gvisor", "container", "microvm", "", "Sandbox"])
+def test_a_level_that_is_not_built_is_refused_by_name(name: str) -> None:
+    with pytest.raises(UnknownName, match="none, sandbox"):
+        levels.driver(name)
+    with pytest.raises(UnknownName):
+        choose(name, state_dir="/tmp", rehearsal=True, allow_none=True)
+
+
+def test_without_bubblewrap_the_level_is_unavailable_and_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    bubblewrap.find.cache_clear()
+    monkeypatch.setattr(bubblewrap, "_SYSTEM", ("/no/such/bwrap",))
+    monkeypatch.setattr(bubblewrap, "_packaged", lambda: None)
+    try:
+        found = levels.driver("sandbox").probe(str(tmp_path))
+    finally:
+        bubblewrap.find.cache_clear()
+    assert not found.available
+    assert found.enable is not None and "inspan[sandbox]" in found.enable
+
+
+def test_bubblewrap_never_comes_from_a_path(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    fake = f"{tmp_path}/bwrap"
+    with open(fake, "w") as out:
+        out.write("#!/bin/sh\necho bubblewrap 99.0\n")
+    os.chmod(fake, 0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    bubblewrap.find.cache_clear()
+    assert bubblewrap.find().version != "99.0"
+    # Control: put where it is looked for, it would be taken.
+    bubblewrap.find.cache_clear()
+    monkeypatch.setattr(bubblewrap, "_SYSTEM", (fake,))
+    assert bubblewrap.find().version == "99.0"
+    bubblewrap.find.cache_clear()
+
+
+def test_a_probe_that_sees_too_much_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    """Negative control of the probe: a script that reports a leak makes the level unavailable."""
+    if not levels.driver("sandbox").probe(str(tmp_path)).available:
+        pytest.skip("NORUN: level sandbox does not work here")
+    monkeypatch.setattr(probe, "_SCRIPT", probe._SCRIPT.replace('"$CANARY"', "/usr"))
+    found = levels.driver("sandbox").probe(str(tmp_path))
+    assert not found.available
+    assert "sees: /usr" in found.detail
+    assert os.listdir(str(tmp_path)) == []
+
+
+def test_a_probe_without_a_filter_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    from inspan.sandbox import launching
+
+    if not levels.driver("sandbox").probe(str(tmp_path)).available:
+        pytest.skip("NORUN: level sandbox does not work here")
+    full = launching.specification
+    monkeypatch.setattr(launching, "specification", lambda *given: full(*given) | {"seccomp": ""})
+    found = levels.driver("sandbox").probe(str(tmp_path))
+    assert (found.available, "filter" in found.detail) == (False, True)
+
+
+def test_a_sandbox_in_the_hosts_network_is_refused_before_it_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    """Negative control of the proof taken from outside."""
+    from inspan.sandbox import launching
+
+    if not levels.driver("sandbox").probe(str(tmp_path)).available:
+        pytest.skip("NORUN: level sandbox does not work here")
+    full = launching.specification
+    monkeypatch.setattr(launching, "specification", lambda *given: full(*given) | {"network": False, "ports": []})
+    found = levels.driver("sandbox").probe(str(tmp_path))
+    assert (found.available, found.detail) == (False, "the sandbox does not hold: the net namespace is the host's")
+
+
+def test_the_owner_is_the_caller_unless_the_caller_is_root() -> None:
+    own = (os.geteuid(), os.getegid())
+    none, sandbox = levels.owner("none"), levels.sandbox_owner()
+    assert (none.uid, none.gid) == own
+    assert (sandbox.uid, sandbox.gid) == ((levels.SANDBOX_UID,) * 2 if own[0] == 0 else own)
