@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from inspan.errors import InspanError
+from inspan.errors import InspanError, UsageError
 from inspan.interfaces.cli.exits import USAGE
 from inspan.interfaces.cli.text import safe, write
 from inspan.redact import Redactor
@@ -18,14 +18,15 @@ SCHEMA = "inspan.error/1"
 
 
 def document(error: InspanError) -> dict[str, Any]:
-    """An error as one JSON document."""
+    """An error as one JSON document. ``reason`` is null for a request that was wrong and would end in no outcome."""
+    named = not isinstance(error, UsageError) or error.reason != UsageError.reason
     return {
         "schema": SCHEMA,
         "error": type(error).__name__,
         "what": error.what,
         "where": error.where,
         "do": error.do,
-        "reason": error.reason,
+        "reason": error.reason if named else None,
         "exit_status": error.exit_status,
     }
 
@@ -45,8 +46,6 @@ def refuse(error: InspanError, *, as_json: bool) -> int:
 
 def usage_error(error: click.UsageError) -> InspanError:
     """A mistake on the command line that click found, in our own terms."""
-    from inspan.errors import UsageError
-
     where = error.ctx.command_path if error.ctx else "inspan"
     wrapped = UsageError(error.format_message(), where=f"command line of {where}", do=f"see {where} --help")
     wrapped.exit_status = USAGE
