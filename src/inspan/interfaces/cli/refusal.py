@@ -19,7 +19,7 @@ SCHEMA = "inspan.error/1"
 
 def document(error: InspanError) -> dict[str, Any]:
     """An error as one JSON document. ``reason`` is null for a request that was wrong and would end in no outcome."""
-    named = not isinstance(error, UsageError) or error.reason != UsageError.reason
+    named = error.exit_status != USAGE or error.reason != InspanError.reason
     return {
         "schema": SCHEMA,
         "error": type(error).__name__,
