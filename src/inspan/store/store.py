@@ -20,6 +20,7 @@ from inspan.spec.paths import State
 from inspan.store.artifacts import Artifacts
 from inspan.store.database import explained, open_writer
 from inspan.store.ids import attempt_id
+from inspan.store.kinds import KINDS
 from inspan.store.named import queries
 from inspan.store.records import ArtifactRow, AttemptRow, JobRow, NewJob, job_row, now
 from inspan.store.states import LEGAL, STAGES
@@ -113,7 +114,11 @@ class Store:
 
     def request_cancel(self, job: str) -> bool:
         """Note that a person wants the job to end. False when it has ended, is delivering, or was cancelled before."""
-        return self._run("request_cancel", {"id": job, "at": now()}) == 1
+        with self._lock:
+            noted = self._run("request_cancel", {"id": job, "at": now()}) == 1
+            if noted:
+                self.append(job, "cancel_requested", once="cancel_requested")
+        return noted
 
     def cancel_requested(self, job: str) -> bool:
         """Whether a person cancelled the job."""
@@ -143,10 +148,12 @@ class Store:
 
         Args:
             job: whose.
-            kind: a word of ``docs/reference/events.md``.
+            kind: a word of ``inspan.store.kinds``.
             data: facts; strings in it are redacted before they are written.
             once: a key within the job; the event is written only if none with this key exists.
         """
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is not a kind of event")
         values = {"job": job, "at": now(), "kind": kind, "once": once, "data": json.dumps(self._clean(data or {}))}
         with self._lock:
             self._run("append_event", values)

@@ -97,11 +97,18 @@ def test_everything_is_private(store: Store) -> None:
 def test_events_are_numbered_and_a_step_run_again_writes_its_event_once(store: Store) -> None:
     job = new_job()
     store.insert_job(job)
-    assert [store.append(job.id, "note", {"n": n}) for n in range(3)] == [1, 2, 3]
-    assert store.append(job.id, "attempt", once="a1") == 4
-    assert store.append(job.id, "attempt", once="a1") == 4
+    assert [store.append(job.id, "warning", {"n": n}) for n in range(3)] == [1, 2, 3]
+    assert store.append(job.id, "attempt_started", once="a1") == 4
+    assert store.append(job.id, "attempt_started", once="a1") == 4
     assert [e.seq for e in read.events_since(state(), job.id)] == [1, 2, 3, 4]
-    assert [e.kind for e in read.events_since(state(), job.id, 3)] == ["attempt"]
+    assert [e.kind for e in read.events_since(state(), job.id, 3)] == ["attempt_started"]
+
+
+def test_a_kind_nobody_documented_is_refused(store: Store) -> None:
+    job = new_job()
+    store.insert_job(job)
+    with pytest.raises(ValueError, match="surprise"):
+        store.append(job.id, "surprise")
 
 
 def test_events_from_many_threads_have_no_gap_and_no_double(store: Store) -> None:
@@ -109,7 +116,8 @@ def test_events_from_many_threads_have_no_gap_and_no_double(store: Store) -> Non
     store.insert_job(job)
     other = Store.open(state())  # a second process would be one more connection
     writers = [
-        threading.Thread(target=lambda s=s: [s.append(job.id, "note") for _ in range(20)]) for s in (store, other) * 2
+        threading.Thread(target=lambda s=s: [s.append(job.id, "warning") for _ in range(20)])
+        for s in (store, other) * 2
     ]
     for writer in writers:
         writer.start()
@@ -122,7 +130,7 @@ def test_events_from_many_threads_have_no_gap_and_no_double(store: Store) -> Non
 def test_secrets_are_redacted_before_they_are_written(store: Store) -> None:
     job = new_job()
     store.insert_job(job)
-    store.append(job.id, "note", {"text": f"key {SECRET}", "list": [SECRET]})
+    store.append(job.id, "warning", {"text": f"key {SECRET}", "list": [SECRET]})
     digest = store.keep(job.id, "transcript", f"Authorization: {SECRET}".encode())
     store.record_outcome(an_outcome(job.id, detail=SECRET))
     assert b"[redacted]" in store.artifacts.get(digest)
