@@ -106,7 +106,11 @@ class Driver:
         enter(self._context)
         import inspan.engine.job  # noqa: F401  registers the workflow before the engine starts
 
-        durable.launch(self._state, self._executor)
+        try:
+            durable.launch(self._state, self._executor)
+        except Exception as error:
+            where, do = str(self._state.database), "Look at the disk and the permissions of the state directory."
+            raise StateError(f"The durable engine cannot use the state: {error}", where=where, do=do) from error
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -14,7 +14,7 @@ from inspan.engine.stages import stage
 from inspan.spec.job import Job
 from inspan.store.ids import attempt_id
 from inspan.store.states import PREPARING
-from inspan.workspace.build import ensure_gate, ensure_pristine, plan_attempt
+from inspan.workspace.build import ensure_gate, ensure_pristine, missing, plan_attempt
 from inspan.workspace.fingerprint import fingerprint
 from inspan.workspace.plan import MountPlan
 from inspan.workspace.repository import Repository, uncommitted
@@ -61,6 +61,7 @@ def prepare(context: Context, progress: Progress) -> Progress:
     if resolved.continue_result is not None:
         seed(context.state, repo, plan, base, resolved.continue_result, setup)
     prepared = Prepared(base=base, attempt=attempt, plan=plan, toolset=toolset, checkout=checkout, setup=setup)
+    warnings += [f"not available here: {text}" for text in missing(context.state, repo, base, owner)]
     warnings += _ancestors(resolved, plan)
     for number, warning in enumerate(warnings):
         context.say(job, "warning", {"text": warning}, once=f"warning-{number}")
@@ -71,7 +72,7 @@ def prepare(context: Context, progress: Progress) -> Progress:
 def _checkout(context: Context, job: str, resolved: Resolved) -> str | None:
     if resolved.level not in CHECKOUT_IN_REACH:
         return None
-    return context.store.keep(job, "checkout", json.dumps(fingerprint(resolved.repository)).encode())
+    return context.store.keep(job, "checkout", json.dumps(fingerprint(resolved.repository)).encode(), exact=True)
 
 
 def _base(context: Context, job: str, spec: Job, repo: Repository, base: str) -> tuple[str, list[str]]:
