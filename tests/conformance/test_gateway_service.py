@@ -149,6 +149,26 @@ def test_when_the_client_goes_the_request_upstream_ends(wire: str, shape: str, t
     run(main())
 
 
+@wires
+def test_a_client_that_hangs_up_on_the_last_event_has_the_whole_answer(wire: str, tmp_path: Path) -> None:
+    async def reply(request: web.Request) -> web.StreamResponse:
+        await streamed(STREAMS[wire])(request)
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def main() -> None:
+        async with Endpoint(reply).running() as endpoint, desk(http(endpoint.url, wire), tmp_path) as d:
+            async with d.client.post(d.url + PATHS[wire], data=asked(wire)) as answer:
+                assert await answer.content.readexactly(len(STREAMS[wire])) == STREAMS[wire]
+                answer.close()
+            await asyncio.wait_for(endpoint.aborted.wait(), 5)
+            [record] = await d.settled()
+            assert (record.state, counted(record)) == ("done", TOKENS)
+            assert usage([record]).source == "gateway"
+
+    run(main())
+
+
 async def _hold(d: Desk, wire: str, stream: bool) -> None:
     async with d.client.post(d.url + PATHS[wire], data=asked(wire, stream)) as answer:
         await answer.read()
@@ -342,24 +362,27 @@ async def _raw(d: Desk, head: str, body: bytes = b"") -> bytes:
 
 def test_nobody_else_is_ever_contacted(tmp_path: Path) -> None:
     async def main() -> None:
-        async with Endpoint(document(b"{}")).running() as elsewhere, Endpoint(document(b"{}")).running() as endpoint:
-            async with desk(http(endpoint.url, "anthropic"), tmp_path) as d:
-                host = elsewhere.url.removeprefix("http://")
-                tail = "content-length: 2\nconnection: close\n"
-                for head in (
-                    f"POST {elsewhere.url}/v1/messages HTTP/1.1\nhost: {host}\n{tail}",
-                    f"POST {elsewhere.url}/v1/messages HTTP/1.1\nhost: 127.0.0.1\n{tail}",
-                    f"POST //{host}/v1/messages HTTP/1.1\nhost: 127.0.0.1\n{tail}",
-                    f"POST /v1/messages HTTP/1.1\nhost: evil.example\n{tail}",
-                    f"CONNECT {host} HTTP/1.1\nhost: {host}\nconnection: close\n",
-                ):
-                    answer = await _raw(d, head, b"" if head.startswith("CONNECT") else b"{}")
-                    assert answer.split()[1] in (b"400", b"403", b"404", b"405"), answer
-                assert elsewhere.seen == [] and endpoint.seen == []
-                assert {r.state for r in d.records()} == {"refused"}
-                # The control: the same request for us does pass.
-                await _raw(d, f"POST /v1/messages HTTP/1.1\nhost: localhost:1\n{tail}", b"{}")
-                assert len(endpoint.seen) == 1 and elsewhere.seen == []
+        async with (
+            Endpoint(document(b"{}")).running() as elsewhere,
+            Endpoint(document(b"{}")).running() as endpoint,
+            desk(http(endpoint.url, "anthropic"), tmp_path) as d,
+        ):
+            host = elsewhere.url.removeprefix("http://")
+            tail = "content-length: 2\nconnection: close\n"
+            for head in (
+                f"POST {elsewhere.url}/v1/messages HTTP/1.1\nhost: {host}\n{tail}",
+                f"POST {elsewhere.url}/v1/messages HTTP/1.1\nhost: 127.0.0.1\n{tail}",
+                f"POST //{host}/v1/messages HTTP/1.1\nhost: 127.0.0.1\n{tail}",
+                f"POST /v1/messages HTTP/1.1\nhost: evil.example\n{tail}",
+                f"CONNECT {host} HTTP/1.1\nhost: {host}\nconnection: close\n",
+            ):
+                answer = await _raw(d, head, b"" if head.startswith("CONNECT") else b"{}")
+                assert answer.split()[1] in (b"400", b"403", b"404", b"405"), answer
+            assert elsewhere.seen == [] and endpoint.seen == []
+            assert {r.state for r in d.records()} == {"refused"}
+            # The control: the same request for us does pass.
+            await _raw(d, f"POST /v1/messages HTTP/1.1\nhost: localhost:1\n{tail}", b"{}")
+            assert len(endpoint.seen) == 1 and elsewhere.seen == []
 
     run(main())
 
@@ -458,9 +481,11 @@ def test_proxies_of_the_environment_are_not_used(tmp_path: Path, monkeypatch: py
         async with Endpoint(document(b"{}")).running() as proxy, Endpoint(document(b"{}")).running() as endpoint:
             monkeypatch.setenv("http_proxy", proxy.url)
             monkeypatch.setenv("HTTP_PROXY", proxy.url)
-            async with desk(http(endpoint.url, "anthropic"), tmp_path) as d:
-                async with d.client.post(d.url + "/v1/messages", data=b"{}") as answer:
-                    assert answer.status == 200
+            async with (
+                desk(http(endpoint.url, "anthropic"), tmp_path) as d,
+                d.client.post(d.url + "/v1/messages", data=b"{}") as answer,
+            ):
+                assert answer.status == 200
             assert proxy.seen == [] and len(endpoint.seen) == 1
 
     run(main())

@@ -80,7 +80,9 @@ class Exchange:
             except ProviderError as broken:
                 return await self._broken(broken)
         except (asyncio.CancelledError, ConnectionError):
-            self._note(state="aborted")
+            # Some clients hang up on the last event, before the endpoint closes the stream: that answer is whole.
+            whole = self._meter is not None and self._meter.reading.finished and not self._meter.reading.failed
+            self._note(state="done" if whole else "aborted")
             raise
         except BaseException:
             self._note(state="broken", error_type="gateway_error", error_message="the gateway failed")

@@ -67,10 +67,10 @@ class RehearsalSource:
         drop = act.end == "drop"
         played = Act(text="I was about to say") if drop else act
         frames: list[bytes] = list(self._dialect.stream(played, talk.model, self.scenario.usage))
-        for frame in frames[: len(frames) // 2] if drop else frames:
-            yield frame
-            if self.scenario.pace:
+        for number, frame in enumerate(frames[: len(frames) // 2] if drop else frames):
+            if number and self.scenario.pace:
                 await asyncio.sleep(self.scenario.pace)
+            yield frame
         if drop:
             yield frames[-1][:12]
             raise _dropped()
