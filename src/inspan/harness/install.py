@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from inspan.errors import HarnessError, SandboxError, StateError, UnknownName
+from inspan.errors import HarnessError, InvalidSpec, SandboxError, StateError, UnknownName
 from inspan.harness import npm
 from inspan.harness.contract import Installed
 from inspan.harness.locate import executable, shown
@@ -48,11 +49,12 @@ def install(
 
     Raises:
         UnknownName: Inspan does not install a harness of that name.
+        InvalidSpec: ``version`` is not one.
         HarnessError: no package for this machine, a failed download, a wrong digest, or a program that does not start.
         StateError: the state directory cannot be written.
     """
     program, machine = _known(name)
-    wanted = version or program.version
+    wanted = program.version if version is None else _plain(version)
     final = state.harness / name / wanted
     try:
         state.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -79,6 +81,13 @@ def _known(name: str) -> tuple[Program, str]:
             f"there is no {name} for this machine", where=f"packages for {have}", do="use another harness"
         )
     return program, machine
+
+
+def _plain(version: str) -> str:
+    """``version``, once it cannot be anything but one: it becomes a directory's name and a word of npm's."""
+    if not re.fullmatch(r"\d+\.\d+\.\d+[0-9A-Za-z.-]*", version) or ".." in version:
+        raise InvalidSpec(f"{version!r} is not a version", where="--version", do="write it like 1.2.3")
+    return version
 
 
 def _install(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspan.errors import HarnessError, SandboxError, UnknownName
+from inspan.errors import HarnessError, InvalidSpec, SandboxError, UnknownName
 from inspan.harness import install as module
 from inspan.harness.install import install
 from inspan.harness.packages import PROGRAMS, located, machine_for
@@ -167,6 +167,15 @@ def test_only_known_programs(name: str, state: State) -> None:
     with pytest.raises(UnknownName) as e:
         install(name, state, quiet, on_host)
     assert "claude-code" in str(e.value.do)
+    assert not state.root.exists()
+
+
+@pytest.mark.parametrize(
+    "version", ["", "latest", "1", "../../x", "1.2.3/../..", "1.2.3 --foo", "-g", "1.2.3\n", "1.2..3"]
+)
+def test_what_is_no_version_is_refused(version: str, state: State) -> None:
+    with pytest.raises(InvalidSpec):
+        install("codex", state, quiet, on_host, version=version)
     assert not state.root.exists()
 
 

@@ -37,12 +37,16 @@ def list_harnesses(as_json: bool) -> int:
 
 @harness_group.command("install", short_help="Install the program of a harness.")
 @click.argument("name")
+@click.option("--version", help="Another version than the pinned one; Inspan does not know its digest.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def install_harness(name: str, as_json: bool) -> int:
+def install_harness(name: str, version: str | None, as_json: bool) -> int:
     """Install the pinned program of harness NAME into Inspan's own prefix."""
     from inspan.harness.install import install
 
-    done = install(name, state(), lambda step: text.write([[(text.safe(step), "dim")]], sys.stderr))
+    def progress(step: str) -> None:
+        text.write([[(text.safe(step), "dim")]], sys.stderr)
+
+    done = install(name, state(), progress, version=version)
     if as_json:
         print(json.dumps({"schema": SCHEMA, "harnesses": [{"name": name, **msgspec.to_builtins(done)}]}))
     else:
