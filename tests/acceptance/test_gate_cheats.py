@@ -52,7 +52,7 @@ CHEATS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["none", "sandbox"])
+@pytest.fixture(scope="module", params=[pytest.param("none", marks=pytest.mark.long), "sandbox"])
 def bench(request, tmp_path_factory):
     return Bench(tmp_path_factory.mktemp("gate"), BASE, request.param)
 

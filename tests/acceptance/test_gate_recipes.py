@@ -24,7 +24,7 @@ DISCOVER = "python -m unittest discover"
 FIX = "sed -i 's/a - b/a + b/' calc.py"
 
 
-@pytest.fixture(scope="module", params=["none", "sandbox"])
+@pytest.fixture(scope="module", params=[pytest.param("none", marks=pytest.mark.long), "sandbox"])
 def unit(request, tmp_path_factory):
     return Bench(tmp_path_factory.mktemp("unit"), UNIT, request.param)
 

@@ -16,7 +16,7 @@ from inspan.outcome.decide import Finding
 from inspan.outcome.records import CheckResult, FacetState, Violation
 from inspan.spec.job import Check
 
-_FAILING = frozenset(("results_missing",))
+_FAILING = frozenset(("results_missing", "tests_failed"))
 """Rules of the checks gate that mean ``checks_failed``; every other rejecting one means ``checks_weakened``."""
 
 

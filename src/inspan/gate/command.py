@@ -132,19 +132,21 @@ def _run(
 ) -> CommandRun:
     env = dict(context.env) | {"PATH": context.toolset.path, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
     evidence: Path | None = None
+    key = ""
     if runner is not None:
         shim, evidence = _prepare(context, desk)
         bound = context.level != "none"
         arranged: Arranged = arrange(
             runner,
             command,
-            name=f"results_{secrets.token_hex(6)}",
+            token=secrets.token_hex(22),
             shim_inside=_SHIM_INSIDE if bound else str(shim),
             evidence_inside=f"{_EVIDENCE_INSIDE if bound else evidence}/results",
             root_inside=plan.root_inside,
             only=only,
         )
         (shim / f"{arranged.module_name}.py").write_bytes(arranged.module)
+        key = arranged.key
         command, env = arranged.command, env | arranged.env
         if bound:
             binds = (
@@ -162,7 +164,7 @@ def _run(
         network="none",
     )
     exit_status, seconds, output, ended = _confined(context, confinement, timeout)
-    tests = read_lines(_evidence(evidence)) if evidence is not None else None
+    tests = read_lines(_evidence(evidence), key) if evidence is not None else None
     return CommandRun(exit=exit_status, seconds=seconds, output=output, tests=tests, ended=ended)
 
 

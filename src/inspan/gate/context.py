@@ -34,7 +34,6 @@ class GateContext(msgspec.Struct, frozen=True, kw_only=True):
         toolset, env: the caller's tools and the allow-listed environment.
         setup: the frozen set-up layer; ``setup_for_checks`` replaces it when the result changed a set-up input.
         share: git-ignored directories shown read-only.
-        shared_binds: host directories those stand for, for the search for references to the checkout at level ``none``.
         harness_globs: settings files harness programs discover in a tree and obey.
         keep: stores bytes as an artifact and names them; None keeps nothing.
         on_progress: told what the gate is doing, for people.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import posixpath
 
+import msgspec
+
 from inspan.gate.command import CommandRun, run_command
 from inspan.gate.context import GateContext, Trees
 from inspan.gate.results import TestRun
@@ -11,7 +13,7 @@ from inspan.gate.runners import Runner
 from inspan.gate.tests.changes import TestChanges, compare_tests
 from inspan.gate.tests.conventions import is_test_file
 from inspan.gate.tests.items import Module, item_of, parse
-from inspan.gate.tests.judge import Runs, complete, probed, transplanted
+from inspan.gate.tests.judge import Runs, complete, probed, regressed, transplanted
 from inspan.gate.tests.probes import Planted, Probe, plant
 from inspan.gate.tests.trees import Blob, stored, swapped, variant
 from inspan.gate.tests.wanted import renamed, uncollected
@@ -54,18 +56,17 @@ def judge_tests(
     A command that leaves no results on base and none on the result counts by its exit status.
     """
     before, after = base.tests or TestRun(), run.tests or TestRun()
-    spoke = bool(before.sessions)
-    if not after.complete:
-        if run.exit == 0 and (spoke or base.exit != 0):
-            return [_silent(check, after)]
-        if not spoke or run.exit != 0:
-            return []  # its exit status decides
+    if not before.loaded and not after.loaded:
+        return []  # the runner never took our module: its exit status decides
+    if run.exit == 0 and not after.complete:
+        return [_silent(check, after)]
     changes, paths = test_changes(both)
     failed_modules = {p for p, (outcome, _) in before.collect.items() if outcome == "failed" and p in both.base}
     modules = {p: m.items for p in failed_modules if (m := parse(p, both.before(p) or b"")) is not None}
     out = complete(before, after, changes, uncollected(before, after, modules, changes))
     if run.exit != 0:
         return out
+    out += regressed(before, after)
     second, planted = _base_tests_on_result(context, both, check, runner, before, after, changes, paths)
     third = None
     if changes.existing or changes.added:
@@ -77,10 +78,33 @@ def judge_tests(
         base_result=(second.tests if second is not None else None) if changes.existing else after,
         delivered_base=third.tests if third is not None else before,
     )
-    out += transplanted(runs, changes, context.job.prompt)
+    out += _confirmed(context, check, runner, runs, changes)
     if second is not None and second.tests is not None:
         out += _judge_probes(context, both, check, runner, second.tests, planted)
     return out
+
+
+def _confirmed(context: GateContext, check: Check, runner: Runner, runs: Runs, changes: TestChanges) -> list[Violation]:
+    """The table's readings. Before anybody is accused, base is run once more: a test that differs there is flaky."""
+    seen = transplanted(runs, changes, context.job.prompt)
+    if not any(v.level == "reject" for v in seen):
+        return seen
+    again = (
+        run_command(
+            context, context.base, check.command, runner=runner, timeout=check.timeout, setup=context.setup
+        ).tests
+        or TestRun()
+    )
+    flaky = {i for i in runs.base_base.outcomes if again.cell(i) != runs.base_base.cell(i)}
+    if not flaky or not again.complete:
+        return seen
+    steady = {i: o for i, o in runs.base_base.outcomes.items() if i not in flaky}
+    base = msgspec.structs.replace(runs.base_base, outcomes=steady)
+    notes = [
+        Violation(path=i.split("::", 1)[0], rule="flaky", level="note", detail=f"{i}: differs between two runs on base")
+        for i in sorted(flaky)
+    ]
+    return transplanted(msgspec.structs.replace(runs, base_base=base), changes, context.job.prompt) + notes
 
 
 def _silent(check: Check, after: TestRun) -> Violation:

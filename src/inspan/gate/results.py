@@ -20,6 +20,7 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
         texts: test id to the first line of its failure.
         collect: modules that could not be collected, or skipped themselves: id to (outcome, text).
         items: ids that were collected.
+        loaded: times our module was loaded by a runner.
         sessions, finished: test sessions that began and that ended regularly.
         garbled: lines that could not be understood; evidence with such lines is no evidence.
     """
@@ -28,6 +29,7 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     texts: Mapping[str, str] = msgspec.field(default_factory=dict)
     collect: Mapping[str, tuple[str, str]] = msgspec.field(default_factory=dict)
     items: frozenset[str] = frozenset()
+    loaded: int = 0
     sessions: int = 0
     finished: int = 0
     garbled: int = 0
@@ -60,22 +62,18 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
     def _uncollected(self, test_id: str) -> str:
         path = test_id.split("::", 1)[0]
         for collected, (outcome, _) in self.collect.items():
-            if path == collected or path.startswith(collected.rstrip("/") + "/") or _stem(path) == collected:
+            if path == collected or path.startswith(collected.rstrip("/") + "/") or path.endswith("/" + collected):
                 return "X" if outcome == "failed" else "S"
         return "-"
 
 
-def _stem(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
-
-
-def read_lines(data: bytes) -> TestRun:
-    """Read what the shim wrote."""
+def read_lines(data: bytes, key: str) -> TestRun:
+    """Read what the shim wrote. A line without this run's ``key`` was written by something else and is garbled."""
     outcomes: dict[str, str] = {}
     texts: dict[str, str] = {}
     collect: dict[str, tuple[str, str]] = {}
     items: set[str] = set()
-    sessions = finished = garbled = 0
+    loaded = sessions = finished = garbled = 0
     for line in data.splitlines():
         try:
             record = json.loads(line)
@@ -83,7 +81,11 @@ def read_lines(data: bytes) -> TestRun:
         except (ValueError, KeyError, TypeError):
             garbled += 1
             continue
-        if kind == "start":
+        if record.get("key") != key:
+            garbled += 1
+        elif kind == "loaded":
+            loaded += 1
+        elif kind == "start":
             sessions += 1
         elif kind == "finish":
             finished += 1
@@ -99,5 +101,6 @@ def read_lines(data: bytes) -> TestRun:
             garbled += 1
     return TestRun(
         outcomes=outcomes, texts=texts, collect=collect, items=frozenset(items),
+        loaded=loaded,
         sessions=sessions, finished=finished, garbled=garbled,
     )  # fmt: skip

@@ -18,6 +18,9 @@ from inspan.gate.runners import arrange, detect
         ("uv run pytest", "pytest"),
         ("python -m unittest", "unittest"),
         ("python3 -W error -m unittest discover -s tests", "unittest"),
+        ("PYTHONPATH=src pytest", "pytest"),
+        ("PYTEST_ADDOPTS=-x pytest", None),
+        ("env -i PATH=$PATH pytest", None),
         ("python -I -m pytest", None),
         ("python -m pytest; python -m unittest", None),
         ("make test", None),
@@ -32,13 +35,17 @@ def test_runner(command, runner):
 
 
 def test_arranging_changes_only_environment_or_module_name():
-    kwargs = {"name": "m1", "shim_inside": "/s", "evidence_inside": "/e", "root_inside": "/w"}
+    kwargs = {"token": "a" * 12 + "b" * 32, "shim_inside": "/s", "evidence_inside": "/e", "root_inside": "/w"}
     arranged = arrange("pytest", "pytest -q --lf", **kwargs)
     assert arranged.command == "pytest -q --lf" and "cacheprovider" not in arranged.env["PYTEST_ADDOPTS"]
     assert "-p no:cacheprovider" in arrange("pytest", "pytest", **kwargs).env["PYTEST_ADDOPTS"]
     arranged = arrange("unittest", "cd x && python -m unittest -v && echo unittest", **kwargs)
-    assert arranged.command == "cd x && python -m m1 -v && echo unittest"
+    assert arranged.command == f"cd x && python -m {arranged.module_name} -v && echo unittest"
     compile(arranged.module, "m1", "exec")
+    assert arranged.key == "b" * 32 and arranged.key.encode() in arranged.module
+    spaced = kwargs | {"shim_inside": "/s p"}
+    assert arrange("pytest", "PYTHONPATH=src pytest", **spaced).command == "PYTHONPATH='/s p':src pytest"
+    assert arrange("pytest", 'export PYTHONPATH="a"; pytest', **spaced).command == 'export PYTHONPATH="/s p:a"; pytest'
 
 
 def test_simple_commands_and_what_they_execute():

@@ -19,8 +19,12 @@ from inspan.redact import Redactor
 from inspan.spec.job import Check, Job
 
 
-def lines(*records):
-    return "\n".join(json.dumps(r) for r in records).encode()
+def lines(*records, key="k"):
+    return "\n".join(json.dumps({"key": key, **r}) for r in records).encode()
+
+
+def read(data):
+    return read_lines(data, "k")
 
 
 START, FINISH = {"kind": "start"}, {"kind": "finish", "exit": 0}
@@ -28,18 +32,19 @@ START, FINISH = {"kind": "start"}, {"kind": "finish", "exit": 0}
 
 def test_a_session_counts_only_when_it_ended_and_nothing_is_garbled():
     one = {"kind": "test", "id": "a::b", "outcome": "passed"}
-    assert read_lines(lines(START, one, FINISH)).complete
-    assert not read_lines(lines(START, one)).complete
-    assert not read_lines(lines(START, FINISH, START)).complete
-    assert not read_lines(lines(START, one, FINISH) + b"\n{half").complete
-    assert not read_lines(lines(START, {"kind": "item", "id": "a::c"}, one, FINISH)).complete
-    assert not read_lines(b"").complete
-    assert not read_lines(lines(START, {"kind": "test", "id": "a::b", "outcome": "wonderful"}, FINISH)).complete
+    assert read(lines(START, one, FINISH)).complete
+    assert not read(lines(START, one)).complete
+    assert not read(lines(START, FINISH, START)).complete
+    assert not read(lines(START, one, FINISH) + b"\n{half").complete
+    assert not read(lines(START, {"kind": "item", "id": "a::c"}, one, FINISH)).complete
+    assert not read(b"").complete
+    assert not read(lines(START, one, FINISH) + b"\n" + lines(START, one, FINISH, key="forged")).complete
+    assert not read(lines(START, {"kind": "test", "id": "a::b", "outcome": "wonderful"}, FINISH)).complete
 
 
 def test_a_test_that_ran_twice_has_its_worse_outcome():
     two = [{"kind": "test", "id": "a::b", "outcome": o} for o in ("failed", "passed")]
-    assert read_lines(lines(START, *two, FINISH)).outcomes == {"a::b": "failed"}
+    assert read(lines(START, *two, FINISH)).outcomes == {"a::b": "failed"}
 
 
 def test_cells():

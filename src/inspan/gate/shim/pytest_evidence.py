@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+_KEY = "@key@"
 _PATH = os.environ.pop("INSPAN_EVIDENCE", None)
-_ROOT = os.environ.pop("INSPAN_ROOT", os.getcwd())
+_ROOT = os.path.realpath(os.environ.pop("INSPAN_ROOT", os.getcwd()))
 _ONLY = frozenset(filter(None, os.environ.pop("INSPAN_ONLY", "").split("\n")))
 _worst: dict[str, tuple[int, str]] = {}
 _RANK = {"passed": 0, "skipped": 1, "xfailed": 1, "xpassed": 1, "failed": 2, "error": 3}
@@ -27,10 +28,12 @@ class _Writer:
         self.prefix = ""
 
     def line(self, **fields: object) -> None:
-        os.write(self.fd, json.dumps(fields, ensure_ascii=True).encode("ascii") + b"\n")
+        os.write(self.fd, json.dumps({"key": _KEY, **fields}, ensure_ascii=True).encode("ascii") + b"\n")
 
 
 _writer = _Writer(_PATH) if _PATH else None
+if _writer is not None:
+    _writer.line(kind="loaded")
 
 
 def _worker(config: Any) -> bool:
@@ -40,9 +43,10 @@ def _worker(config: Any) -> bool:
 def pytest_configure(config: Any) -> None:
     """Open a session; only the controlling process of a distributed run speaks."""
     if _writer is not None and not _worker(config):
-        root = os.path.relpath(str(config.rootpath), _ROOT)
+        root = os.path.relpath(os.path.realpath(config.rootpath), _ROOT)
         _writer.prefix = "" if root == "." else root + "/"
         _writer.line(kind="start", runner="pytest", version=pytest.__version__)
+        config.option.maxfail = 0  # evidence of every test, whatever the first one does
 
 
 @pytest.hookimpl(trylast=True)
@@ -67,7 +71,7 @@ def pytest_collectreport(report: Any) -> None:
 def pytest_collection_finish(session: Any) -> None:
     """What will be run."""
     if _writer is not None and not _worker(session.config):
-        for item in session.items:
+        for item in getattr(session, "items", ()):
             _writer.line(kind="item", id=_named(item.nodeid))
 
 

@@ -8,15 +8,19 @@ import sys
 import unittest
 from typing import Any
 
+_KEY = "@key@"
 _ONLY = frozenset(filter(None, os.environ.pop("INSPAN_ONLY", "").split("\n")))
 _PATH = os.environ.pop("INSPAN_EVIDENCE", None)
-_ROOT = os.environ.pop("INSPAN_ROOT", os.getcwd())
+_ROOT = os.path.realpath(os.environ.pop("INSPAN_ROOT", os.getcwd()))
 _fd = os.open(_PATH, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600) if _PATH else None
 
 
 def _line(**fields: object) -> None:
     if _fd is not None:
-        os.write(_fd, json.dumps(fields, ensure_ascii=True).encode("ascii") + b"\n")
+        os.write(_fd, json.dumps({"key": _KEY, **fields}, ensure_ascii=True).encode("ascii") + b"\n")
+
+
+_line(kind="loaded")
 
 
 def _named(test: Any) -> str:
@@ -25,11 +29,20 @@ def _named(test: Any) -> str:
     module = sys.modules.get(type(test).__module__)
     path = getattr(module, "__file__", None)
     parts = name.split(".")
-    if type(test).__module__ == "unittest.loader" and len(parts) > 1:
-        return f"{parts[-1].replace('.', '/')}.py"
     if not path or len(parts) < 2:
         return name
-    return f"{os.path.relpath(path, _ROOT)}::{type(test).__qualname__.replace('.', '::')}::{parts[-1]}"
+    return (
+        f"{os.path.relpath(os.path.realpath(path), _ROOT)}::{type(test).__qualname__.replace('.', '::')}::{parts[-1]}"
+    )
+
+
+_FAILED = "unittest.loader._FailedTest."
+
+
+def _unloaded(test: Any) -> str | None:
+    """The file, relative to where discovery began, of a module that could not be loaded; None for a real test."""
+    name = str(test.id())
+    return f"{name.removeprefix(_FAILED).replace('.', '/')}.py" if name.startswith(_FAILED) else None
 
 
 class EvidenceResult(unittest.TextTestResult):
@@ -48,10 +61,16 @@ class EvidenceResult(unittest.TextTestResult):
 
     def startTest(self, test: Any) -> None:
         self._outcome, self._text = "passed", ""
-        _line(kind="item", id=_named(test))
+        if _unloaded(test) is None:
+            _line(kind="item", id=_named(test))
         super().startTest(test)
 
     def stopTest(self, test: Any) -> None:
+        unloaded = _unloaded(test)
+        if unloaded is not None:
+            _line(kind="collect", id=unloaded, outcome="failed", text=self._text)
+            super().stopTest(test)
+            return
         if self._text:
             _line(kind="phase", id=_named(test), outcome=self._outcome, text=self._text)
         _line(kind="test", id=_named(test), outcome=self._outcome)
@@ -89,6 +108,7 @@ class EvidenceRunner(unittest.TextTestRunner):
     resultclass = EvidenceResult
 
     def run(self, test: Any) -> Any:
+        self.failfast = False  # evidence of every test, whatever the first one does
         if _ONLY:
             test = unittest.TestSuite(t for t in _flat(test) if _named(t) in _ONLY)
         _line(kind="start", runner="unittest", version=sys.version.split()[0])

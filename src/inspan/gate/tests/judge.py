@@ -122,6 +122,18 @@ def complete(base: TestRun, result: TestRun, changes: TestChanges, also: Iterabl
     return out
 
 
+def regressed(base: TestRun, result: TestRun) -> list[Violation]:
+    """Tests that fail on the result although the command's status is 0; those that failed on base too are noted."""
+    out = []
+    for test_id in result.outcomes:
+        if result.cell(test_id) in ("A", "X"):
+            old = base.cell(test_id) in ("A", "X")
+            detail = f"{test_id.partition('::')[2]}: fails although the command ends with status 0"
+            level: Level = "note" if old else "reject"
+            out.append(Violation(path=test_id.split("::", 1)[0], rule="tests_failed", detail=detail, level=level))
+    return out
+
+
 def probed(run: TestRun, probes: Iterable[Probe]) -> list[Probe]:
     """Probes that passed beside their passing original: the run does not report what its tests find."""
     return [p for p in probes if run.outcomes.get(p.id) == "passed" and run.outcomes.get(p.original) == "passed"]
