@@ -20,7 +20,7 @@ from inspan.workspace.gate_repository import gate_git
 from inspan.workspace.objects import Objects
 from inspan.workspace.repository import Repository, open_repository
 
-NAMES = ("README.md", "link", "run.sh", "deep", "deep/er", "deep/er/f.txt", "src", "src/app.py", "src/__init__.py", "tests", "new", "new/a", "new/a/b", "deep/g", "src/new")  # fmt: skip
+NAMES = ("README.md", "link", "run.sh", "deep", "deep/er", "deep/er/f.txt", "src", "src/app.py", "src/__init__.py", "tests", "new", "new/a", "new/a/b", "deep/g", "src/new", "README.md/d", "link/x", "deep/er/f.txt/z")  # fmt: skip
 _NAME = st.sampled_from(NAMES)
 _STEPS = st.lists(
     st.one_of(

@@ -144,7 +144,7 @@ def _is_gone(context: _Context, path: bytes, mode: bytes, seen: set[bytes]) -> b
         return False  # present as something; a directory in its place is found as such
     if mode == b"160000":
         return path not in seen
-    if path in context.gone:
+    if any(path == lost or path.startswith(lost + b"/") for lost in context.gone):
         return False
     return context.setup is None or not (hides(context.setup, path) and not holds(context.setup, path))
 

@@ -41,7 +41,7 @@ def _current(git_dir: Path, stores: bytes, shallow: bytes | None) -> bool:
 def _content(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
 
 

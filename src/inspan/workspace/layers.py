@@ -117,7 +117,7 @@ def gone_paths(changes: Iterable[Difference], objects: Objects, after: str, *, w
         if change.status != "D":
             continue
         path, parts = change.path, change.path.split(b"/")
-        hidden = False
+        hidden = objects.entry(after, path) is not None  # a directory took its place, and hides it
         for depth in range(1, len(parts)):
             above = b"/".join(parts[:depth])
             entry: TreeEntry | None = objects.entry(after, above)

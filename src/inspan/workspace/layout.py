@@ -138,5 +138,5 @@ def read_meta(directory: Path) -> Meta | None:
     """The layer's description, None when there is no finished layer."""
     try:
         return msgspec.json.decode((directory / "meta.json").read_bytes(), type=Meta)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from types import TracebackType
 from typing import NamedTuple
 
@@ -117,6 +118,17 @@ class Objects:
                 return None
             here = found
         return here
+
+    def leaves(self, commit: str, path: bytes) -> Iterator[bytes]:
+        """Paths of everything but directories at and below ``path``; none when nothing is there."""
+        found = self.entry(commit, path)
+        if found is None:
+            return
+        if not found.is_tree:
+            yield path
+            return
+        for name in self.tree(found.oid):
+            yield from self.leaves(commit, path + b"/" + name)
 
     def names(self, commit: str, directory: bytes) -> dict[bytes, TreeEntry]:
         """Entries of a directory (``b""`` is the root) of a commit; empty when it is no directory there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 
 import msgspec
 
@@ -94,6 +95,14 @@ def _key(toplevel: str, common_dir: str, object_format: str) -> str:
     return f"{slug}-{hashlib.sha256(os.fsencode(common_dir) + object_format.encode()).hexdigest()[:16]}"
 
 
+def _mode(path: str) -> int:
+    """``st_mode``, 0 when nothing is there."""
+    try:
+        return os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+
+
 def open_repository(path: str) -> Repository:
     """Open the checkout that ``path`` (any directory inside it) belongs to. Nothing is written.
 
@@ -103,9 +112,9 @@ def open_repository(path: str) -> Repository:
         RepositoryError: no such directory, no permission, not a git repository, a bare one, or one without commits.
     """
     start = os.path.realpath(path)
-    if not os.path.isdir(start):
-        raise RepositoryError("no such directory", where=path, do="name a directory of a git checkout with --repo")
     try:
+        if not stat.S_ISDIR(_mode(start)):
+            raise RepositoryError("no such directory", where=path, do="name a directory of a git checkout with --repo")
         toplevel, git_dir = _discover(start)
         common_dir = _common_dir(git_dir)
         os.listdir(common_dir)

@@ -14,7 +14,15 @@ import msgspec
 from inspan.errors import WorkspaceError
 from inspan.spec.paths import State
 from inspan.workspace.gate_repository import gate_git
-from inspan.workspace.layers import apply_layer, is_whiteout, make_whiteout, own_tree, walk, whiteouts_possible
+from inspan.workspace.layers import (
+    apply_layer,
+    is_opaque,
+    is_whiteout,
+    make_whiteout,
+    own_tree,
+    walk,
+    whiteouts_possible,
+)
 from inspan.workspace.layout import locked, made, state_error
 from inspan.workspace.objects import Objects
 from inspan.workspace.plan import MountPlan
@@ -97,7 +105,7 @@ def freeze(state: State, repo: Repository, base: str, key: str, plan: MountPlan,
         gone = tuple(_reduce(tree, lowers, whiteouts_possible(scratch)))
         own_tree(tree, plan.uid, plan.gid)
     remove_tree(tree / ".git")
-    changed = tuple(sorted({*_changed_tracked(state, repo, base, tree), *gone}))
+    changed = _changed_tracked(state, repo, base, tree, gone)
     final = _place(state, repo, key)
     try:
         with locked(state, repo):
@@ -123,7 +131,7 @@ def _reduce(tree: Path, lowers: Sequence[str], whiteouts: bool) -> list[str]:
 
     Without ``whiteouts`` the paths it lacks are given back instead.
     """
-    gone = []
+    gone: list[str] = []
     below: dict[str, str] = {}
     for lower in reversed(lowers):
         for path, entry in walk(lower):
@@ -139,26 +147,32 @@ def _reduce(tree: Path, lowers: Sequence[str], whiteouts: bool) -> list[str]:
         here = tree / path
         if _same(here, full):
             here.unlink()
-        elif not os.path.lexists(here) and not whiteouts:
-            gone.append(path)
-        elif not os.path.lexists(here) and _parent_is_directory(tree, path):
-            make_whiteout(os.fspath(here))
+            continue
+        lost = _lost(tree, path)
+        if lost is None or lost in gone:
+            continue
+        if whiteouts:
+            make_whiteout(os.fspath(tree / lost))
+        else:
+            gone.append(lost)
     for path, entry in sorted(walk(os.fspath(tree)), reverse=True):
         if path in kept_directories and entry.is_dir(follow_symlinks=False) and not os.listdir(entry.path):
             os.rmdir(entry.path)
     return gone
 
 
-def _parent_is_directory(tree: Path, path: str) -> bool:
-    """Whether a whiteout is needed at ``path``; it is not below a file or link that took a directory's place."""
-    place = tree
-    for part in path.split("/")[:-1]:
+def _lost(tree: Path, path: str) -> str | None:
+    """The topmost part of ``path`` that is not in ``tree`` any more; None when nothing is or something hides it."""
+    place, parts = tree, path.split("/")
+    for depth, part in enumerate(parts):
         place = place / part
-        if not os.path.lexists(place):
-            place.mkdir(mode=0o755)
-        elif place.is_symlink() or not place.is_dir():
-            return False
-    return True
+        try:
+            st = os.lstat(place)
+        except FileNotFoundError:
+            return "/".join(parts[: depth + 1])
+        if not stat.S_ISDIR(st.st_mode):
+            return None
+    return None
 
 
 def _same(one: Path, other: str) -> bool:
@@ -182,14 +196,13 @@ def _same(one: Path, other: str) -> bool:
                 return True
 
 
-def _changed_tracked(state: State, repo: Repository, base: str, layer: Path) -> tuple[str, ...]:
+def _changed_tracked(state: State, repo: Repository, base: str, layer: Path, gone: Sequence[str]) -> tuple[str, ...]:
     """Tracked paths that the layer holds or hides."""
-    changed = set()
+    changed: set[bytes] = set()
     with Objects(gate_git(state, repo)) as objects:
+        for path in gone:
+            changed.update(objects.leaves(base, os.fsencode(path)))
         for path, entry in walk(os.fspath(layer)):
-            if entry.is_dir(follow_symlinks=False):
-                continue
-            found = objects.entry(base, os.fsencode(path))
-            if found is not None:
-                changed.add(path)
-    return tuple(sorted(changed))
+            if not entry.is_dir(follow_symlinks=False) or is_opaque(entry.path):
+                changed.update(objects.leaves(base, os.fsencode(path)))
+    return tuple(sorted(map(os.fsdecode, changed)))

@@ -25,7 +25,7 @@ _SECRET_NAMES = (
     ".env", ".env.*", "*.env", ".envrc", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
     "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "credentials*", "*credentials.json", "secrets.*", "*.secret",
     "service-account*.json", "service_account*.json", ".npmrc", ".pypirc", ".netrc", "_netrc", ".git-credentials",
-    ".htpasswd", ".pgpass", ".my.cnf", "*.tfstate", "*.tfvars", "kubeconfig", "*.kubeconfig", "auth.json", "token*",
+    ".htpasswd", ".pgpass", ".my.cnf", "*.tfstate", "*.tfvars", "kubeconfig", "*.kubeconfig", "auth.json",
     "*.token",
 )  # fmt: skip
 _SECRET_DIRECTORIES = (".ssh", ".aws", ".gnupg", ".kube", ".docker", "secrets", ".secrets")
