@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 from contextlib import closing
@@ -93,17 +94,40 @@ def test_a_job_that_kills_its_drivers_is_given_up(repository: Path) -> None:
     assert outcome is not None and outcome.reason == "internal_error" and "given up" in outcome.detail
 
 
-def test_a_check_that_runs_when_its_driver_dies_dies_with_it(repository: Path) -> None:
-    checks = [{"name": "long", "command": "test -e README.md && sleep 61.5"}]
-    driver = Driver(job(repository, checks=checks))
-    eventually(lambda: sleeping("61.5"))
-    driver.kill()
-    eventually(lambda: not sleeping("61.5"), 20)
+LONG = f"60.{os.getpid()}"  # seconds; no other test sleeps exactly that long
 
 
-def sleeping(seconds: str) -> bool:
-    lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if os.access(path, os.R_OK)]
-    return f"sleep\0{seconds}\0".encode() in lines
+@pytest.fixture
+def checking(repository: Path):
+    """A driver whose job is in the middle of a long check."""
+    driver = Driver(job(repository, checks=[{"name": "long", "command": f"test -e README.md && sleep {LONG}"}]))
+    try:
+        eventually(sleeping)
+        yield driver
+    finally:
+        driver.kill()
+
+
+def sleeping() -> list[str]:
+    """Processes that sleep for ``LONG``."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if Path("/proc", pid, "cmdline").read_bytes() == f"sleep\0{LONG}\0".encode():
+                found.append(pid)
+    return found
+
+
+def test_a_cancel_during_a_check_does_not_wait_for_it(checking: Driver) -> None:
+    assert cancel(state(), read.list_jobs(state())[0].id)
+    outcome = checking.wait(50)
+    assert (outcome["verdict"], outcome["reason"]) == ("cancelled", "cancelled_by_user")
+    assert "patch" in outcome["artifacts"] and not sleeping()
+
+
+def test_a_check_that_runs_when_its_driver_dies_dies_with_it(checking: Driver) -> None:
+    checking.kill()
+    eventually(lambda: not sleeping(), 20)
 
 
 def test_a_row_without_a_workflow_is_started(repository: Path) -> None:

@@ -86,6 +86,7 @@ def _desk(
         harness_globs=resolved.deciders,
         keep=lambda data: context.store.keep(job, "check", data),
         on_progress=lambda text: context.say(job, "check", {"text": text}),
+        cancelled=lambda: context.cancelled(job),
     )
 
 

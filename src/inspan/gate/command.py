@@ -169,7 +169,7 @@ def _run(
 
 
 def _confined(context: GateContext, confinement: Confinement, timeout: float) -> tuple[int | None, float, bytes, str]:
-    """Start, follow and end one tree; nothing of it lives when this returns."""
+    """Start, follow and end one tree; nothing of it lives when this returns or raises."""
     read_end, write_end = os.pipe()
     null = os.open(os.devnull, os.O_RDONLY)
     output = _Output(read_end, context.limits.output_bytes)
@@ -183,6 +183,8 @@ def _confined(context: GateContext, confinement: Confinement, timeout: float) ->
     try:
         tree.release()
         while (status := tree.wait(0.2)) is None:
+            if context.cancelled is not None and context.cancelled():
+                raise GateError("the job was cancelled during a check", reason="cancelled_by_user")
             late = time.monotonic() - began > timeout
             if late or output.flooded.is_set():
                 ended = "timeout" if late else "output"

@@ -37,6 +37,7 @@ class GateContext(msgspec.Struct, frozen=True, kw_only=True):
         harness_globs: settings files harness programs discover in a tree and obey.
         keep: stores bytes as an artifact and names them; None keeps nothing.
         on_progress: told what the gate is doing, for people.
+        cancelled: asked while a check runs, whether a person has ended the job meanwhile.
     """
 
     state: State
@@ -57,6 +58,7 @@ class GateContext(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     keep: Callable[[bytes], str] | None = None
     on_progress: Callable[[str], None] | None = None
+    cancelled: Callable[[], bool] | None = None
 
     @property
     def base(self) -> str:
