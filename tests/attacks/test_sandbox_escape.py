@@ -271,6 +271,14 @@ def test_the_init_cannot_be_killed_and_the_job_goes_on(plan: MountPlan) -> None:
     assert "still here" in ended.out
 
 
+def test_a_programs_own_sandbox_still_works_inside(plan: MountPlan) -> None:
+    """Ours is the boundary; a harness that brings its own must not break in it."""
+    ended = jobs.run(LEVEL, plan, "unshare -Urpf --mount-proc sh -c 'ls -d /proc/[0-9]* | wc -l'")
+    if "not found" in ended.err:
+        pytest.skip("NORUN: no unshare here")
+    assert ended.status == 0, ended.err
+
+
 def test_identity_and_privileges(plan: MountPlan) -> None:
     ended = jobs.run(LEVEL, plan, "cat /proc/self/status; id -u; cat /proc/self/uid_map")
     fields = dict(line.split(":\t", 1) for line in ended.out.splitlines() if ":\t" in line)

@@ -17,6 +17,7 @@ import pytest
 
 import sandbox_jobs as jobs
 from inspan.errors import HarnessError, SandboxError
+from inspan.sandbox import census
 from inspan.sandbox.contract import Limits
 from inspan.workspace.plan import MountPlan
 
@@ -220,7 +221,8 @@ def test_interrupt_reaches_the_program(level: str, plan: MountPlan) -> None:
         assert "asked" in out.read_text()
 
 
-def test_the_callers_death_is_the_trees_death(level: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("state", ["held", "running"])
+def test_the_callers_death_is_the_trees_death(level: str, tmp_path: Path, state: str) -> None:
     marker = f"orphan-{os.getpid()}-{time.monotonic_ns()}"
     program = textwrap.dedent(
         f"""
@@ -231,22 +233,34 @@ def test_the_callers_death_is_the_trees_death(level: str, tmp_path: Path) -> Non
         made = jobs.plan(base, {level!r})
         script = "for i in 1 2 3; do (setsid sh -c 'trap : TERM HUP; while :; do sleep 1; done' {marker} &) ; done; sleep 1000"
         with jobs.started({level!r}, made, ("sh", "-c", script, {marker!r})) as (tree, out, err):
-            tree.release()
-            print("up", flush=True)
+            if {state!r} == "running":
+                tree.release()
+            print(tree.pid, flush=True)
             time.sleep(1000)
         """
     )
     caller = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
     assert caller.stdout is not None
-    assert caller.stdout.readline() == b"up\n"
+    outermost = int(caller.stdout.readline())
+    wanted = 5 if state == "running" else 1  # the caller, the program and its three daemons; or the caller alone
     until = time.monotonic() + 30
-    while len(jobs.alive_with(marker)) < 5 and time.monotonic() < until:
+    while len(jobs.alive_with(marker)) < wanted and time.monotonic() < until:
         time.sleep(0.02)
-    assert len(jobs.alive_with(marker)) >= 4
+    assert len(jobs.alive_with(marker)) >= wanted
+    assert lives(outermost)
     caller.send_signal(signal.SIGKILL)
     caller.wait()
     caller.stdout.close()
     assert jobs.gone(marker)
+    until = time.monotonic() + 20
+    while lives(outermost) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not lives(outermost)
+
+
+def lives(pid: int) -> bool:
+    found = census.processes().get(pid)
+    return found is not None and not found.zombie
 
 
 LIMIT_SCRIPTS = {

@@ -82,8 +82,8 @@ def marked(marker: bytes, table: dict[int, Process] | None = None) -> list[Proce
 
 
 def names(found: Iterable[Process]) -> tuple[str, ...]:
-    """Command names of the live ones, sorted, for people."""
-    return tuple(sorted(process.name for process in found if not process.zombie))
+    """Command names of the live ones, each once, sorted, for people."""
+    return tuple(sorted({process.name for process in found if not process.zombie}))
 
 
 def proportional(pid: int) -> int | None:
