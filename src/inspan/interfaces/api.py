@@ -33,6 +33,9 @@ from inspan.store.records import EventRow
 class Run:
     """A started job. Iterating yields its events from the first on, as they happen, until it has ended.
 
+    The driver shares the caller's terminal: an interrupt there (Ctrl-C) cancels the job. When the caller dies, the job
+    goes on.
+
     Attributes:
         job: the job's id, as ``inspan show`` and the other verbs take it.
     """

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from inspan.errors import InspanError
+from inspan.interfaces.leaving import leave
 from inspan.store.records import EventRow
 
 
@@ -90,4 +91,4 @@ class _Lines:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -84,6 +84,10 @@ def _level(value: Any, where: str) -> str:
     return name
 
 
+def _asked_level(value: Any, where: str) -> str:
+    return "auto" if value == "auto" else _level(value, where)
+
+
 def _seconds(value: Any, where: str) -> float:
     found = convert(value, float, where)
     seconds(where, found)
@@ -115,7 +119,7 @@ def _deliver(value: Any, where: str) -> str:
 
 KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "backend": _text,
-    "sandbox": _level,
+    "sandbox": _asked_level,
     "allow_none": _flag,
     "min_sandbox": _level,
     "checks": tables.checks,

@@ -7,7 +7,7 @@ The semantics are those of a line in ``.gitignore``, over paths relative to the 
 - a pattern without one matches at any depth: ``*.py``, ``conftest.py``;
 - a pattern that names a directory covers what is below it: ``docs`` and ``docs/`` both cover ``docs/a/b.md``;
 - ``*`` and ``?`` stay within one part, ``**`` does not, ``[ab]`` is a class, a backslash takes the next character as
-  it is.
+  it is; ``?`` and a class stand for one character, where git counts bytes.
 
 There is no negation and no comment: a list of globs covers what any of them covers.
 """
@@ -72,6 +72,8 @@ def _defect(pattern: str) -> str | None:
         return "a part of it is empty, '.' or '..'"
     if pattern != pattern.rstrip() and not pattern.rstrip().endswith("\\"):
         return "it ends in a space; write '\\ ' for a name that ends so"
+    if re.search(r"\[[.:=]", pattern):
+        return "named character classes are not offered; write [0-9] and the like"
     try:
         compiled = list(GitIgnoreSpec.from_lines([pattern]).patterns)
     except (ValueError, re.error) as error:

@@ -171,8 +171,10 @@ def test_environment(user: Path) -> None:
     with pytest.raises(InvalidSpec) as caught:
         load(None, environ={"INSPAN_BAKCEND": "x"})
     assert "INSPAN_BACKEND" in (caught.value.do or "")
-    with pytest.raises(UnknownName):
-        load(None, environ={"INSPAN_SANDBOX": "x"})
+    assert load(None, environ={"INSPAN_SANDBOX": "auto"}).sandbox == "auto"
+    for variable, level in (("INSPAN_SANDBOX", "x"), ("INSPAN_MIN_SANDBOX", "auto")):
+        with pytest.raises(UnknownName):
+            load(None, environ={variable: level})
 
 
 def test_fill() -> None:

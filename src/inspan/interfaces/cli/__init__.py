@@ -8,5 +8,6 @@ def main() -> None:
     import sys
 
     from inspan.interfaces.cli.entry import run_command
+    from inspan.interfaces.leaving import leave
 
-    sys.exit(run_command(sys.argv[1:]))
+    leave(run_command(sys.argv[1:]))
