@@ -51,12 +51,14 @@ class Limits(NamedTuple):
         request_stall: a model request may be silent.
         grace: between the terminal record and the end of the process.
         ask: a question to a person may stand unanswered with nothing new after it.
+        startup: until the first sign of life, when that is more than ``stall``: a program loads before it can speak.
     """
 
     stall: float
     request_stall: float = 1800.0
     grace: float = 3.0
     ask: float = 10.0
+    startup: float = 30.0
     output: int | None = None
 
 
@@ -79,6 +81,7 @@ class Watch:
         self._recent: OrderedDict[str, None] = OrderedDict()
         self._novel_at = self._wire_at = now
         self._answers = 0
+        self._seen_wire = False
         self._terminal_at: float | None = None
         self._asked: tuple[float, str] | None = None
         self._last: tuple[float, str] | None = None
@@ -120,6 +123,7 @@ class Watch:
             self._alive(now)
 
     def _alive(self, now: float) -> None:
+        self._seen_wire = True
         if self._silent() or self._answers < ANSWERS:
             self._wire_at = max(self._wire_at, now)
 
@@ -164,7 +168,8 @@ class Watch:
         quiet = now - self._progress_at()
         if self._asked is not None and quiet >= min(self._limits.ask, self._limits.stall):
             return Stop("stalled", f"the harness asked a person who is not there: {self._asked[1]}")
-        if quiet < self._limits.stall:
+        alive = self._last is not None or self._seen_wire
+        if quiet < (self._limits.stall if alive else max(self._limits.stall, self._limits.startup)):
             return None
         return Stop("stalled", f"nothing new for {quiet:.0f} s; last event: {self._named(now)}")
 

@@ -52,7 +52,19 @@ def test_a_long_prefill_survives_within_its_own_limit() -> None:
 
 
 def test_without_a_request_in_flight_the_same_silence_stalls() -> None:
-    assert reason(watching(request_stall=100.0), 10) == "stalled"
+    watch = watching(request_stall=100.0)
+    watch.event(0.0, "start", "")
+    assert reason(watch, 10) == "stalled"
+
+
+def test_a_program_that_loads_slowly_is_not_stalled_and_one_that_never_speaks_is() -> None:
+    watch = watching(startup=30.0)
+    assert reason(watch, 29.9) is None
+    assert reason(watch, 30.0) == "stalled"
+    assert reason(watching(startup=5.0), 10.0) == "stalled"
+    spoke = watching(startup=30.0)
+    spoke.event(1.0, "start", "")
+    assert reason(spoke, 11.0) == "stalled"
 
 
 def test_endless_retries_stall_a_harness_that_shows_events_and_not_one_that_is_silent_until_its_end() -> None:
