@@ -102,6 +102,18 @@ def test_several_drivers_side_by_side(repository: Path) -> None:
     assert all(outcomes(one["job"]) == runner_starts(one["job"]) == 1 for one in ended)
 
 
+def test_a_command_does_not_wait_for_a_long_job_it_took_over(repository: Path, monkeypatch) -> None:
+    driver = Driver(job(repository, SLOW))
+    job_id, _ = running_attempt()
+    driver.kill()
+    monkeypatch.setenv("INSPAN_TEST_PATIENCE", "0")
+    assert Driver(job(repository, prompt="the next command")).wait()["verdict"] == "accepted"
+    # No further command: whoever was left behind by it ends the job.
+    outcome = eventually(lambda: read.get_outcome(state(), job_id))
+    assert outcome.verdict == "accepted" and outcomes(job_id) == runner_starts(job_id) == 1
+    eventually(lambda: not leftovers())
+
+
 def test_two_takers_at_once_share_nothing(repository: Path) -> None:
     driver = Driver(job(repository, SLOW))
     job_id, _ = running_attempt()

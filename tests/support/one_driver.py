@@ -8,6 +8,7 @@ import sys
 
 
 def main() -> None:
+    from inspan.engine import driver
     from inspan.engine.driver import drive, settle
     from inspan.outcome.records import encode
     from inspan.spec.config import load
@@ -15,6 +16,8 @@ def main() -> None:
     from inspan.spec.job import Job
     from inspan.spec.paths import state
     from inspan.spec.validate import validated
+
+    driver.PATIENCE = float(os.environ.get("INSPAN_TEST_PATIENCE", driver.PATIENCE))
 
     def tell(job: str, event) -> None:
         print(job, event.kind, file=sys.stderr, flush=True)
