@@ -132,7 +132,8 @@ def _only_changed(context: _Context, root: str, found: list[Found], work: Work) 
                 kept.append(item)
             continue
         known = base.get(item.path)
-        if known is None or known[0] != git_mode(item) or not _same_blob(context, root, item, known[1]):
+        odd = item.kind == "file" and item.mode & 0o6000  # git keeps no such bits; they are accused all the same
+        if known is None or odd or known[0] != git_mode(item) or not _same_blob(context, root, item, known[1]):
             kept.append(item)
     kept += [Found(path, "whiteout") for path in base if _is_gone(context, path, base[path][0], seen)]
     kept += [Found(path, "whiteout") for path in _gone_in_submodules(context, seen)]
