@@ -7,8 +7,6 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import pytest
-
 from inspan.sandbox.contract import Confinement, Limits
 from inspan.sandbox.levels import driver, probe
 from inspan.spec.paths import State
@@ -32,6 +30,8 @@ KINDS = ("overlay", "clone")
 
 def require_sandbox() -> None:
     """NORUN where no overlay workspace can be confined."""
+    import pytest  # the rest also serves a program that runs as another user, without it
+
     found = probe("sandbox", tempfile.gettempdir())
     if not found.available:
         pytest.skip(f"NORUN: level sandbox: {found.detail}")
