@@ -48,6 +48,27 @@ def test_changes(both: Trees) -> tuple[TestChanges, list[str]]:
     return compare_tests(base, result, tuple(support)), paths
 
 
+def unconventional(both: Trees, before: TestRun) -> list[Violation]:
+    """Tests that changed in files no convention takes for tests: swapping those would swap the product along."""
+    paths = {i.split("::", 1)[0] for i in before.outcomes} & set(both.changed)
+    out = []
+    for path in sorted(p for p in paths if p.endswith(".py") and not _supports(p)):
+        result = {path: parse(path, both.after(path) or b"")}
+        found = compare_tests({path: parse(path, both.before(path) or b"")}, result)
+        for item in sorted((found.edited | found.removed) - found.moved.keys()):
+            loosening = found.loosening.get(item)
+            out.append(
+                Violation(
+                    path=path,
+                    rule="test_edited",
+                    level="hold",
+                    detail=f"{item.partition('::')[2]}: an existing test changed beside other code",
+                    lines=loosening.lines[:8] if loosening else (),
+                )
+            )
+    return out
+
+
 def judge_tests(
     context: GateContext, both: Trees, check: Check, runner: Runner, base: CommandRun, run: CommandRun
 ) -> list[Violation]:
@@ -66,7 +87,7 @@ def judge_tests(
     out = complete(before, after, changes, uncollected(before, after, modules, changes))
     if run.exit != 0:
         return out
-    out += regressed(before, after)
+    out += regressed(before, after) + unconventional(both, before)
     second, planted = _base_tests_on_result(context, both, check, runner, before, after, changes, paths)
     third = None
     if changes.existing or changes.added:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from inspan.gate.context import GateContext
 
@@ -20,19 +20,34 @@ def references(context: GateContext) -> tuple[str, ...]:
     """Files of the check's environment that refer to the checkout, for people; empty when none does."""
     checkout = os.path.realpath(context.repo.toplevel)
     prefixes = list(dict.fromkeys(_prefixes(context.toolset.path)))
-    prefixes += [os.path.join(checkout, s) for s in context.share]
-    prefixes += [p for d in (".venv", "venv", "env") if os.path.isdir(p := os.path.join(checkout, d))
-                 and d in context.share]  # fmt: skip
     found: list[str] = []
     for prefix in dict.fromkeys(prefixes):
         for packages in _site_packages(prefix):
             found += _in_site_packages(packages, checkout)
-        if os.path.basename(prefix) == "node_modules":
-            found += _links(prefix, checkout)
     for entry in context.env.get("PYTHONPATH", "").split(os.pathsep):
         if entry and _inside(entry, checkout):
             found.append(f"PYTHONPATH: {entry}")
+    layer = context.setup_for_checks or context.setup
+    if layer is not None:
+        commands = [c.command for c in context.job.checks]
+        found += _set_up(layer.lower, os.path.realpath(context.state.root / "repos"), commands)
     return tuple(dict.fromkeys(found))
+
+
+def _set_up(lower: str, repos: str, commands: Sequence[str]) -> list[str]:
+    """What set-up installed and now refers to the place set-up ran in, which is not where the check runs."""
+    found: list[str] = []
+    for record in glob.glob(os.path.join(glob.escape(lower), "*", "pyvenv.cfg")) + glob.glob(
+        os.path.join(glob.escape(lower), ".*", "pyvenv.cfg")
+    ):
+        prefix = os.path.dirname(record)
+        for packages in _site_packages(prefix):
+            found += _in_site_packages(packages, repos)
+        for program in glob.glob(os.path.join(glob.escape(prefix), "bin", "*")):
+            called = f"{os.path.basename(prefix)}/bin/{os.path.basename(program)}"
+            if any(called in c for c in commands) and any(p.startswith(repos + os.sep) for p in _shebang(program)):
+                found.append(program)
+    return found
 
 
 def _prefixes(path: str) -> Iterator[str]:
@@ -103,17 +118,3 @@ def _names_checkout(file: str, checkout: str, own: str) -> bool:
                 return True
     without_own = text.replace(own + os.sep, "") if own.startswith(checkout) else text
     return checkout in without_own
-
-
-def _links(modules: str, checkout: str) -> list[str]:
-    """Links in a shared ``node_modules`` that lead back into the checkout, by an absolute target."""
-    found = []
-    for name in os.listdir(modules) if os.path.isdir(modules) else []:
-        scope = os.path.join(modules, name)
-        inner = (
-            [os.path.join(scope, n) for n in os.listdir(scope)] if name.startswith("@") and os.path.isdir(scope) else []
-        )
-        for link in [scope, *inner]:
-            if os.path.islink(link) and _inside(link, checkout) and not _inside(link, modules):
-                found.append(link)
-    return found

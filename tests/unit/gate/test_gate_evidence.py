@@ -7,6 +7,7 @@ import json
 import pytest
 
 from inspan.gate.digest import LIMIT, digest
+from inspan.gate.evidence_of_tests import unconventional
 from inspan.gate.receipt import receipt
 from inspan.gate.results import TestRun, read_lines
 from inspan.gate.setup import setup_changed
@@ -175,3 +176,18 @@ def test_setup_inputs():
     )
     assert setup_changed(["src/a.py", "vendor/x"], ["vendor/**"]) == ("vendor/x",)
     assert not setup_changed(["src/a.py"])
+
+
+def test_a_test_beside_other_code_is_held_when_it_changes():
+    before = b"def f():\n    return 1\n\n\ndef test_f():\n    assert f() == 2\n"
+
+    class Two:
+        changed = ("app.py",)
+
+        def __init__(self, after):
+            self.before, self.after = lambda path: before, lambda path: after
+
+    seen = run("app.py::test_f")
+    assert not unconventional(Two(before.replace(b"return 1", b"return 2")), seen)
+    (found,) = unconventional(Two(before.replace(b"== 2", b"== 1")), seen)
+    assert (found.rule, found.level) == ("test_edited", "hold")
