@@ -387,6 +387,19 @@ def test_nobody_else_is_ever_contacted(tmp_path: Path) -> None:
     run(main())
 
 
+def test_a_client_that_asks_before_it_sends_is_told_to_go_on(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with (
+            Endpoint(document(b"{}")).running() as endpoint,
+            desk(http(endpoint.url, "anthropic"), tmp_path) as d,
+        ):
+            async with d.client.post(d.url + "/v1/messages", data=b'{"model":"m"}', expect100=True) as answer:
+                assert (answer.status, await answer.read()) == (200, b"{}")
+            assert endpoint.seen[0].header("expect") == []
+
+    run(main())
+
+
 @wires
 def test_paths_that_are_not_of_the_wire_are_refused_and_written_down(wire: str, tmp_path: Path) -> None:
     async def main() -> None:

@@ -209,6 +209,9 @@ async def _body(request: web.BaseRequest) -> bytes | None:
     """The request body, None when it is too large."""
     if (request.content_length or 0) > LARGEST_REQUEST:
         return None
+    if request.headers.get("expect", "").lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0  # what was written so far is no part of the answer
     parts: list[bytes] = []
     length = 0
     async for chunk in request.content.iter_any():
