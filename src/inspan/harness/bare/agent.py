@@ -11,8 +11,10 @@ import argparse
 import http.client
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -57,28 +59,25 @@ def write_file(path: str, content: str) -> str:
 def read_file(path: str) -> str:
     """Read a text file."""
     with open(path, encoding="utf-8", errors="replace", newline="") as f:
-        return f.read(OUTPUT_LIMIT + 1)
+        text = f.read(OUTPUT_LIMIT)
+        return text + "\n[cut]" if f.read(1) else text
 
 
 def bash(command: str) -> str:
     """Run a shell command in the working directory and return its output and exit status."""
-    shell = ["bash", "-c", command]
-    try:
-        done = run(shell)
-    except FileNotFoundError:
-        done = run(["sh", "-c", command])
-    return done.stdout.decode("utf-8", "replace") + f"\n[exit status {done.returncode}]"
-
-
-def run(argv: list[str]) -> subprocess.CompletedProcess[bytes]:
-    """Run a program with its output merged and its standard input closed."""
-    return subprocess.run(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=COMMAND_SECONDS,
-    )
+    shell = shutil.which("bash") or "sh"
+    with tempfile.TemporaryFile() as output:  # not a pipe: a program left in the background would hold it open
+        done = subprocess.run(
+            [shell, "-c", command],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            timeout=COMMAND_SECONDS,
+        )
+        output.seek(0)
+        text = output.read(4 * OUTPUT_LIMIT).decode("utf-8", "replace")
+    cut = text if len(text) <= OUTPUT_LIMIT else text[:OUTPUT_LIMIT] + "\n[cut]"
+    return f"{cut}\n[exit status {done.returncode}]"
 
 
 TOOLS: Offered = {
@@ -107,7 +106,7 @@ def call(name: str, arguments: Any, offered: Offered) -> tuple[bool, str]:
         return False, f"the command took longer than {COMMAND_SECONDS} s and was ended"
     except (OSError, ValueError) as e:
         return False, f"{type(e).__name__}: {e}"
-    return True, text if len(text) <= OUTPUT_LIMIT else text[:OUTPUT_LIMIT] + "\n[cut]"
+    return True, text
 
 
 # ---- the model over two wires ----------------------------------------------------------------------------------------
