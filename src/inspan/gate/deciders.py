@@ -79,6 +79,7 @@ _WHOLE: tuple[tuple[str, str], ...] = (  # regular expressions over the lower-ca
     (r"^inspan\.toml$", "Inspan's own configuration of this repository"),
 )  # fmt: skip
 _WHOLE_RE = tuple((re.compile(p), why) for p, why in _WHOLE)
+_MAKEFILES = frozenset(("makefile", "gnumakefile"))
 _EXAMPLES = re.compile(r"(^|/)\.env\.(example|sample|template|dist)$")
 
 _RUNNER_MODULES = """
@@ -108,16 +109,40 @@ def _rule(path: str) -> tuple[keys.Reduce, str] | None:
     return None
 
 
-def _in_file(touched: Touched, commands: Sequence[str]) -> Iterable[Decider]:
+_ALWAYS_RUN = re.compile(r"^scripts\.(pre|post|test|lint|check|ci|verify|prepare|install)")
+"""Scripts that run without being named by a check, or that a check is likely to reach through another one."""
+
+
+def _uncalled(key: str, reduce: keys.Reduce, commands: Sequence[str]) -> bool:
+    """Whether a rule or script that did not exist on base is one no check can reach."""
+    if reduce is keys.recipes:
+        return key.startswith("target ") and key.removeprefix("target ") not in {
+            t for c in commands for t in make_targets(c)
+        }
+    if reduce is keys.package_json and key.startswith("scripts."):
+        name = key.removeprefix("scripts.")
+        return not _ALWAYS_RUN.match(key) and not any(
+            re.search(rf"(?<!\w){re.escape(name)}(?!\w)", c) for c in commands
+        )
+    return False
+
+
+def _in_file(touched: Touched, commands: Sequence[str], base: frozenset[str]) -> Iterable[Decider]:
     """The deciding keys of one changed settings file."""
     rule = _rule(touched.path)
     if rule is None:
         return
     reduce, why = rule
     before, after = keys.reduced(reduce, touched.before), keys.reduced(reduce, touched.after)
-    if reduce is keys.recipes:  # a rule nobody called before decides nothing, unless a check calls it
-        wanted = {f"target {t}" for c in commands for t in make_targets(c)}
-        after = {k: v for k, v in after.items() if k in before or k in wanted or not k.startswith("target ")}
+    after = {k: v for k, v in after.items() if k in before or not _uncalled(k, reduce, commands)}
+    if reduce is keys.recipes and touched.before is None:
+        folder = posixpath.dirname(touched.path)
+        beside = [p for p in base if posixpath.dirname(p) == folder and posixpath.basename(p).lower() in _MAKEFILES]
+        if beside and posixpath.basename(touched.path).lower() in _MAKEFILES:
+            yield Decider(path=touched.path, key=keys.WHOLE, why=f"takes the place of {beside[0]}")
+            return
+        if not any(k.startswith("target ") for k in after):
+            return  # variables of rules nobody calls
     if reduce is keys.whole:
         if touched.before != touched.after:
             yield Decider(path=touched.path, key=keys.WHOLE, why=why)
@@ -169,7 +194,7 @@ def changed(
     discovered = Globs(harness_globs) if harness_globs else None
     out: list[Decider] = []
     for t in touched:
-        found = list(_in_file(t, commands))
+        found = list(_in_file(t, commands, base))
         shadow = _shadow(t, packages, test_roots)
         if shadow is not None:
             found.append(shadow)

@@ -106,6 +106,16 @@ def test_a_module_in_a_test_folder_that_stands_on_the_import_path():
     assert not found("tests/pluggy.py", None, "", base=["tests/test_a.py", "tests/__init__.py"])
 
 
+def test_new_rules_and_scripts_decide_where_a_check_reaches_them():
+    assert not found("Makefile", None, "X = 1\n\ndocs:\n\ttrue\n")
+    assert found("Makefile", None, "X = 1\n\ntest:\n\ttrue\n", commands=["make test"])
+    assert found("GNUmakefile", None, "docs:\n\ttrue\n", base=["Makefile"])
+    added = PACKAGE.replace('"test": "vitest"', '"test": "vitest", "docs": "x"')
+    assert not found("package.json", PACKAGE, added)
+    assert found("package.json", PACKAGE, added, commands=["npm run docs"])
+    assert found("package.json", PACKAGE, PACKAGE.replace('"test": "vitest"', '"test": "vitest", "pretest": "true"'))
+
+
 def test_settings_a_harness_discovers():
     assert found(".claude/settings.json", None, "{}", harness=[".claude/**"])
     assert not found(".claude/settings.json", None, "{}")
