@@ -10,7 +10,7 @@ class Fault(NamedTuple):
 
     Attributes:
         anthropic: error type on the Anthropic wire. openai: type and code on the OpenAI wires.
-        message: the text; ``{anthropic}`` dialects with another text have it in ``anthropic_message``.
+        message: the text. anthropic_message: the text on the Anthropic wire where it differs.
     """
 
     status: int
