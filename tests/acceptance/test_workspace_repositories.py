@@ -234,6 +234,14 @@ def test_lfs_content_is_filled_and_read_only(state: State, tmp_path: Path, kind:
     )
     assert paths(honest) == EDITED and honest.violations == ()
     assert ["absent.bin" in note for note in missing(state, repo, repo.head, SANDBOX)] == [True]
+    sh(
+        f"printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:{oid}\\nsize 5000\\n' > second.bin; git add -A; git commit -qm second",
+        path,
+    )
+    assert "SAME" in inside(
+        plan_attempt(state, repo, resolve_base(repo, "HEAD"), "job.second", kind=kind, owner=SANDBOX, level="sandbox"),
+        "cmp big.bin second.bin && echo SAME",
+    ), "a near base brings a pointer that must be filled"
     for script in ("echo x >> big.bin", "rm big.bin"):
         bad = attempt(state, path, script, kind)
         assert [(v.path, v.rule) for v in bad.violations] == [("big.bin", "lfs_changed")] and paths(bad) == {}, script

@@ -49,6 +49,7 @@ __all__ = [
     "plan_attempt",
     "plan_check",
     "plan_setup",
+    "write_result",
 ]
 
 Kind = Literal["overlay", "clone"]
@@ -150,14 +151,14 @@ def plan_check(
         kind=kind, owner=owner, share=share, setup=setup, level=level, attempt="check",
     )  # fmt: skip
     if result != base:
-        _write_result(state, repo, base, result, plan, owner, setup)
+        write_result(state, repo, base, result, plan, owner, setup)
     return plan
 
 
-def _write_result(
+def write_result(
     state: State, repo: Repository, base: str, result: str, plan: MountPlan, owner: Owner, setup: SetupLayer | None
 ) -> None:
-    """Turn the fresh tree of ``base`` into the tree of ``result``, from the gate's own objects."""
+    """Turn the fresh tree of ``base`` in ``plan``'s workspace into that of ``result``, from the gate's own objects."""
     git = gate_git(state, repo)
     meta = meta_of(state, repo, base, owner)
     changes = [c for c in differences_between(git, base, result) if b"160000" not in (c.mode_before, c.mode)]

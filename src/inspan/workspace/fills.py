@@ -29,9 +29,15 @@ def concerned(changes: Iterable[Difference], submodules: Mapping[str, str], lfs:
             return True
         if os.path.basename(path) in (".gitattributes", ".gitmodules"):
             return True
-        if lfs and change.status != "D":
-            return True  # a new file may be another LFS pointer
     return bool(submodules) and any(os.fsdecode(c.path) == ".gitmodules" for c in changes)
+
+
+def brings_pointer(changes: Iterable[Difference], objects: Objects) -> bool:
+    """Whether a difference brings a Git LFS pointer in, whose content might have to be filled in."""
+    return any(
+        change.mode.startswith(b"100") and parse_pointer(objects.blob(change.oid) or b"") is not None
+        for change in changes
+    )
 
 
 def fill_submodules(repo: Repository, git: TrustedGit, tree: Path, missing: list[str]) -> dict[str, str]:

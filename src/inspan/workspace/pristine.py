@@ -196,6 +196,10 @@ def _nearest(state: State, repo: Repository, base: str, owner: Owner) -> tuple[s
             continue
         if best is None or len(changes) < len(best[1]):
             best = (name, changes)
+    if best is not None:
+        with Objects(git) as objects:
+            if fills.brings_pointer(best[1], objects):
+                return None
     return best
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspan.spec.paths import State
-from inspan.workspace.build import SetupLayer, _write_result
+from inspan.workspace.build import SetupLayer, write_result
 from inspan.workspace.layout import Owner
 from inspan.workspace.plan import MountPlan
 from inspan.workspace.repository import Repository
@@ -21,4 +21,4 @@ def seed(
         WorkspaceError, StateError: as ``plan_attempt``.
     """
     if result != base:
-        _write_result(state, repo, base, result, plan, Owner(uid=plan.uid, gid=plan.gid), setup)
+        write_result(state, repo, base, result, plan, Owner(uid=plan.uid, gid=plan.gid), setup)

@@ -65,8 +65,10 @@ def take(state: State, repo: Repository) -> Snapshot:
             work.deletes.append(path)
         elif item.kind in ("file", "link"):
             work.writes.append(item)
-        elif item.kind == "directory" and path in untracked:
-            left_out.append((os.fsdecode(path), "is a directory now"))
+        else:
+            left_out.append(
+                (os.fsdecode(path), "is no file: a submodule at another commit, or replaced by something else")
+            )
     for path in untracked:
         why = _unfit(repo.toplevel, path)
         if why is not None:

@@ -123,6 +123,17 @@ def test_a_snapshot_takes_the_state_and_leaves_secrets(tmp_path: Path) -> None:
     assert take(state, repo).commit == found.commit
 
 
+def test_a_snapshot_names_a_submodule_that_moved(tmp_path: Path) -> None:
+    library, path = sample(tmp_path / "library"), sample(tmp_path / "r")
+    sh(
+        f"git -c protocol.file.allow=always submodule --quiet add {library} lib && git commit -qm sub && cd lib && git commit -q --allow-empty -m moved",
+        path,
+    )
+    repo = open_repository(str(path))
+    found = take(State(tmp_path / "state"), repo)
+    assert uncommitted(repo).tracked == ("lib",) and [path for path, _why in found.left_out] == ["lib"]
+
+
 def test_a_clean_checkout_is_its_own_snapshot(tmp_path: Path) -> None:
     repo = open_repository(str(sample(tmp_path / "r")))
     found = take(State(tmp_path / "state"), repo)
