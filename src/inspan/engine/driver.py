@@ -21,6 +21,7 @@ from inspan.provider.registry import BUILT_IN
 from inspan.spec.config import Configuration
 from inspan.spec.job import Job
 from inspan.spec.paths import State
+from inspan.store.database import explanation
 from inspan.store.ids import new_executor_id, new_job_id
 from inspan.store.records import NewJob
 from inspan.store.store import Store
@@ -93,6 +94,7 @@ class Driver:
         self._state, self._config, self._environ, self._on_event = state, config, environ, on_event
         self._taken: list[str] = []
         self._handles: dict[str, WorkflowHandle[str]] = {}
+        self._broken = False
 
     def __enter__(self) -> Driver:
         from inspan.engine import durable  # a third of a second; not before the job is known to be sound
@@ -109,13 +111,13 @@ class Driver:
         try:
             durable.launch(self._state, self._executor)
         except Exception as error:
-            where, do = str(self._state.database), "Look at the disk and the permissions of the state directory."
-            raise StateError(f"The durable engine cannot use the state: {error}", where=where, do=do) from error
+            self._lease.release()
+            raise explanation(error, self._state.database) from error
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave. With unfinished jobs the lock is held until this process is gone; then the next driver takes over."""
-        if not any(row.executor == self._executor for row in self._store.open_jobs()):
+        """Leave. With unfinished work the lock is held until this process is gone; then the next driver takes over."""
+        if not self._broken and not any(row.executor == self._executor for row in self._store.open_jobs()):
             if self._taken:
                 self._durable.forget_queue(self._executor)
             self._store.end_executor(self._executor)
@@ -162,16 +164,17 @@ class Driver:
         Raises:
             StateError: its outcome could not be written; the next driver ends it.
         """
+        failure: Exception | None = None
         try:
             self._durable.wait(self._handles[job])
-        except StateError:
-            raise
         except Exception as error:
-            raise StateError(f"The outcome of job {job} could not be written: {error}.") from error
+            failure, self._broken = error, True
         found = self._store.outcome(job)
-        if found is None:
-            raise StateError(f"Job {job} ended without an outcome.", where=str(self._state.database))
-        return found
+        if found is not None:
+            return found
+        if isinstance(failure, StateError):
+            raise failure
+        raise explanation(failure or StateError(f"job {job} ended without an outcome"), self._state.database)
 
     def finish_taken(self, patience: float | None) -> None:
         """Wait for the jobs taken over, at most ``patience`` seconds; the rest goes on in a process of its own."""

@@ -27,11 +27,12 @@ def explained(where: Path) -> Iterator[None]:
     except sqlite3.IntegrityError:
         raise  # a guard of ours; the caller knows which
     except (sqlite3.Error, OSError) as error:
-        raise _explanation(error, where) from error
+        raise explanation(error, where) from error
 
 
-def _explanation(error: Exception, where: Path) -> StateError:
-    text = str(error)
+def explanation(error: Exception, where: Path) -> StateError:
+    """What a failure of SQLite or of the file system means, and what to do about it."""
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     if full or "disk is full" in text:
         return StateError(
