@@ -222,7 +222,9 @@ def test_interrupt_reaches_the_program(level: str, plan: MountPlan) -> None:
 
 
 @pytest.mark.parametrize("state", ["held", "running"])
-def test_the_callers_death_is_the_trees_death(level: str, tmp_path: Path, state: str) -> None:
+def test_the_callers_death_is_the_trees_death(
+    level: str, tmp_path: Path, state: str, request: pytest.FixtureRequest
+) -> None:
     marker = f"orphan-{os.getpid()}-{time.monotonic_ns()}"
     program = textwrap.dedent(
         f"""
@@ -231,7 +233,7 @@ def test_the_callers_death_is_the_trees_death(level: str, tmp_path: Path, state:
         import sandbox_jobs as jobs
         base = pathlib.Path({str(tmp_path)!r})
         made = jobs.plan(base, {level!r})
-        script = "for i in 1 2 3; do (setsid sh -c 'trap : TERM HUP; while :; do sleep 1; done' {marker} &) ; done; sleep 1000"
+        script = "echo ran > ran; for i in 1 2 3; do (setsid sh -c 'trap : TERM HUP; while :; do sleep 1; done' {marker} &) ; done; sleep 1000"
         with jobs.started({level!r}, made, ("sh", "-c", script, {marker!r})) as (tree, out, err):
             if {state!r} == "running":
                 tree.release()
@@ -240,13 +242,14 @@ def test_the_callers_death_is_the_trees_death(level: str, tmp_path: Path, state:
         """
     )
     caller = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    request.addfinalizer(caller.kill)
     assert caller.stdout is not None
     outermost = int(caller.stdout.readline())
-    wanted = 5 if state == "running" else 1  # the caller, the program and its three daemons; or the caller alone
-    until = time.monotonic() + 30
-    while len(jobs.alive_with(marker)) < wanted and time.monotonic() < until:
+    daemons = f"done\0{marker}"
+    until = time.monotonic() + 60
+    while state == "running" and len(jobs.alive_with(daemons)) < 3 and time.monotonic() < until:
         time.sleep(0.02)
-    assert len(jobs.alive_with(marker)) >= wanted
+    assert (len(jobs.alive_with(daemons)) >= 3) is (state == "running")
     assert lives(outermost)
     caller.send_signal(signal.SIGKILL)
     caller.wait()
@@ -256,6 +259,7 @@ def test_the_callers_death_is_the_trees_death(level: str, tmp_path: Path, state:
     while lives(outermost) and time.monotonic() < until:
         time.sleep(0.02)
     assert not lives(outermost)
+    assert bool(list(tmp_path.rglob("ran"))) is (state == "running")
 
 
 def lives(pid: int) -> bool:

@@ -104,11 +104,15 @@ def system_arguments(network: bool) -> list[str]:
     return arguments
 
 
-def namespace_arguments(json_fd: int, block_fd: int) -> list[str]:
-    """Namespaces the launcher has not made, and the two descriptors by which the caller follows and holds bwrap."""
+def namespace_arguments(json_fd: int, block_fd: int, release_fd: int) -> list[str]:
+    """Namespaces the launcher has not made, and the descriptors by which the caller follows and holds bwrap.
+
+    The namespace's init keeps the writing end of its own block open: a caller that dies while it holds the tree must
+    not release it by closing that end.
+    """
     return [
         "--unshare-user", "--unshare-pid", "--unshare-cgroup-try", "--die-with-parent", "--new-session",
-        "--json-status-fd", str(json_fd), "--block-fd", str(block_fd),
+        "--json-status-fd", str(json_fd), "--block-fd", str(block_fd), "--sync-fd", str(release_fd),
     ]  # fmt: skip
 
 

@@ -263,6 +263,21 @@ def default_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
+def guard(fd: int) -> None:
+    """Leave a process behind that ends the held tree when the caller dies before it has released it.
+
+    bubblewrap's init asks for a parent-death signal only when it is released, and the end of its block would release
+    it. Until then it is in our process group. The caller writes one byte to ``fd`` once the program runs.
+    """
+    if os.fork() == 0:
+        os.closerange(0, fd)
+        os.closerange(fd + 1, 4096)
+        if not os.read(fd, 1):
+            os.killpg(0, signal.SIGKILL)
+        os._exit(0)
+    os.set_inheritable(fd, False)
+
+
 def memory_file(name: str, content: bytes) -> int:
     """An inheritable descriptor holding ``content``."""
     fd = os.memfd_create(name, 0)
@@ -332,6 +347,7 @@ def main(control_fd: int, spec_fd: int) -> None:
         command += ["--args", str(memory_file("arguments", arguments)), "--", *spec["argv"]]
         os.chdir("/")
         default_signals()
+        guard(spec["guard"])
         os.execv(f"{spec['stage']}/{spec['program']}", command)  # noqa: S606
     except BaseException as error:
         trouble = {"step": report["step"], "error": str(error), "errno": getattr(error, "errno", None)}

@@ -32,8 +32,10 @@ def working_directory(confinement: Confinement) -> str:
     return confinement.cwd_inside or confinement.plan.root_inside
 
 
-def specification(confinement: Confinement, json_fd: int, block_fd: int) -> dict[str, Any]:
-    """What the launcher is to do; ``json_fd`` and ``block_fd`` are for bubblewrap.
+def specification(
+    confinement: Confinement, json_fd: int, block_fd: int, release_fd: int, guard_fd: int
+) -> dict[str, Any]:
+    """What the launcher is to do. Descriptors: see ``bubblewrap.namespace_arguments`` and ``launcher.guard``.
 
     Raises:
         SandboxError: no bubblewrap, an architecture without a filter, or a plan that cannot be mounted.
@@ -48,6 +50,7 @@ def specification(confinement: Confinement, json_fd: int, block_fd: int) -> dict
         "gid": plan.gid,
         "drop": os.geteuid() == 0,
         "stage": stage,
+        "guard": guard_fd,
         "hold": [*laid.hold, *((source, name, False) for source, name in program.holds)],
         "directories": laid.directories,
         "files": laid.files,
@@ -60,7 +63,7 @@ def specification(confinement: Confinement, json_fd: int, block_fd: int) -> dict
         "workspace": WORKSPACE,
         "root_inside": plan.root_inside,
         "program": program.program,
-        "arguments": bubblewrap.joined(bubblewrap.namespace_arguments(json_fd, block_fd), laid.arguments),
+        "arguments": bubblewrap.joined(bubblewrap.namespace_arguments(json_fd, block_fd, release_fd), laid.arguments),
         "last": bubblewrap.closing_arguments(working_directory(confinement), environment(confinement)),
         "seccomp": seccomp.program().hex(),
         "argv": list(confinement.argv),

@@ -33,18 +33,20 @@ class SandboxDriver:
         """See ``Driver.start``. What comes back is held inside its finished sandbox, with every capability dropped."""
         json_r, json_w = os.pipe()
         block_r, block_w = os.pipe()
+        guard_r, guard_w = os.pipe()
+        theirs = (json_w, block_r, block_w, guard_r)
         try:
-            spec = launching.specification(confinement, json_w, block_r)
-            tree = _launch(confinement, spec, (stdin, stdout, stderr), (json_w, block_r))
+            spec = launching.specification(confinement, *theirs)
+            tree = _launch(confinement, spec, (stdin, stdout, stderr), theirs)
         except BaseException:
-            os.close(json_r)
-            os.close(block_w)
+            for fd in (json_r, block_w, guard_w):
+                os.close(fd)
             raise
         finally:
-            os.close(json_w)
-            os.close(block_r)
+            for fd in (json_w, block_r, guard_r):
+                os.close(fd)
         try:
-            tree.enter(json_r, block_w)
+            tree.enter(json_r, block_w, guard_w)
             tree.require_program()
         except BaseException:
             tree.close()
@@ -79,14 +81,15 @@ class NamespacedTree:
         self._init: int | None = None
         self._init_pid = 0
         self._block: int | None = None
+        self._guard: int | None = None
         self._json: int | None = None
         self._watch: Watch | None = None
         self._main: int | None = None
         self._done = self._copied = self._closed = self._killed = False
 
-    def enter(self, json_fd: int, block_fd: int) -> None:
+    def enter(self, json_fd: int, block_fd: int, guard_fd: int) -> None:
         """Wait until bwrap has built the sandbox and holds; look at it from outside."""
-        self._json, self._block = json_fd, block_fd
+        self._json, self._block, self._guard = json_fd, block_fd, guard_fd
         until = time.monotonic() + launching.SECONDS
         first = b""
         while not first.endswith(b"\n"):  # bubblewrap writes the document in pieces
@@ -216,9 +219,20 @@ class NamespacedTree:
             for process in members:
                 if proof.number_inside(process.pid) == 2:
                     self._main = _pidfd(process.pid)
+                    self._dismiss_guard()
             if self._main is None:  # not yet forked by the init, or already gone and leaving others behind
                 return len(members) > 1 or ended(self._init, min(seconds, 0.002))
         return ended(self._main, seconds)
+
+    def _dismiss_guard(self) -> None:
+        """The program runs, and its init dies with us: the guardian of the held tree may go."""
+        guard, self._guard = self._guard, None
+        if guard is not None:
+            try:
+                os.write(guard, b"r")
+            except BrokenPipeError:
+                pass
+            os.close(guard)
 
     def on_main_end(self) -> None:
         """Note who outlived the program, then let the monitor go on, which ends them."""
@@ -242,6 +256,7 @@ class NamespacedTree:
             self.exceeded = self._watch.exceeded
         if self._json is not None:
             self.executed = b"exit-code" in _rest(self._json)
+        self._dismiss_guard()
         self._group.remove()
         if self.upper_fd is not None and not self._copied and self._confinement.plan.upper:
             self._copied = True
@@ -257,7 +272,7 @@ class NamespacedTree:
 
 
 def _launch(
-    confinement: Confinement, spec: dict[str, Any], streams: tuple[int, int, int], passed: tuple[int, int]
+    confinement: Confinement, spec: dict[str, Any], streams: tuple[int, int, int], passed: tuple[int, ...]
 ) -> NamespacedTree:
     group = cgroups.group(confinement.limits)
     try:
