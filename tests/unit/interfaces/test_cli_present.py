@@ -162,6 +162,19 @@ def test_progress_in_a_pipe_is_plain_and_about_our_job_only() -> None:
     ]  # fmt: skip
 
 
+def test_progress_on_a_terminal_takes_any_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    with Progress(terminal) as progress:
+        progress("j1", EventRow(seq=1, at="", kind="queued", data={"backend": "a@b/[m]", "level": "none"}))
+        progress("j1", EventRow(seq=2, at="", kind="warning", data={"text": "[/bold] [red]" + EVIL}))
+        progress("j1", EventRow(seq=0, at="", kind="harness", data={"kind": "text", "text": "[/nothing] " + EVIL}))
+    shown_text = terminal.getvalue()
+    assert "[/bold] [red]" in shown_text and "a@b/[m]" in shown_text
+    assert "\x1b]0;title" not in shown_text and "\x9b2J" not in shown_text
+
+
 def test_seconds_and_counts() -> None:
     assert [text.seconds(s) for s in (0.04, 9.94, 12.4, 59.6, 200, 7500)] == [
         "0.0 s", "9.9 s", "12 s", "1 min 0 s", "3 min 20 s", "2 h 5 min",
