@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -120,7 +121,7 @@ def test_editable_install_in_the_checkout(level, tmp_path):
     (checkout / ".venv/bin/pytest").chmod(0o755)
     path = f"{checkout}/.venv/bin:/usr/bin:/bin"
     bench = Bench(tmp_path, PACKAGE, level, path=path, share=(".venv",) if level != "none" else ())
-    extra = toolset(f"{ours}/../../../bin:{path}", checkout=str(checkout), home="/root")
+    extra = toolset(f"{ours}/../../../bin:{path}", checkout=str(checkout), home=os.path.expanduser("~"))
     bench.tools = type(bench.tools)(binds=extra.binds, path=path, names=extra.names)
     broken = bench.judge("sed -i 's/a + b/a - b/' src/pkg/__init__.py", "pytest -q")
     right = bench.judge("sed -i 's/a + b/b + a/' src/pkg/__init__.py", "pytest -q")
