@@ -130,6 +130,35 @@ def test_a_check_that_runs_when_its_driver_dies_dies_with_it(checking: Driver) -
     eventually(lambda: not sleeping(), 20)
 
 
+@pytest.fixture
+def setting_up(repository: Path):
+    """A driver whose job is in the middle of a long set-up command."""
+    driver = Driver(job(repository, setup=[f"test -e done || sleep {LONG}"]))
+    try:
+        eventually(sleeping)
+        yield driver
+    finally:
+        driver.kill()
+
+
+def test_a_set_up_that_runs_when_its_driver_dies_leaves_nothing(setting_up: Driver) -> None:
+    job_id = read.list_jobs(state())[0].id
+    setting_up.kill()
+    eventually(lambda: not sleeping(), 20)
+    assert cancel(state(), job_id)
+    settle()
+    outcome = read.get_outcome(state(), job_id)
+    assert outcome is not None and outcome.verdict == "cancelled"
+    assert not list(state().root.glob("repos/*/setup/.new-*"))
+
+
+def test_a_cancel_during_set_up_does_not_wait_for_it(setting_up: Driver) -> None:
+    assert cancel(state(), read.list_jobs(state())[0].id)
+    outcome = setting_up.wait(50)
+    assert outcome["verdict"] == "cancelled" and not sleeping()
+    assert not list(state().root.glob("repos/*/setup/.new-*"))
+
+
 def test_a_row_without_a_workflow_is_started(repository: Path) -> None:
     Driver(job(repository), kill_at="prepare:before").process.wait()
     job_id = read.list_jobs(state())[0].id

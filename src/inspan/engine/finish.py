@@ -14,6 +14,7 @@ from inspan.engine.context import Context, Stopwatch, changed, timed
 from inspan.engine.ending import as_cancelled, end_without_work, record
 from inspan.engine.gating import receipt_of
 from inspan.engine.records import Progress, Resolved
+from inspan.engine.setup import forget_setup
 from inspan.engine.stages import stage
 from inspan.errors import DeliveryError, InspanError
 from inspan.outcome.decide import Decision, Finding, Situation, decide, delivered
@@ -188,6 +189,7 @@ def _backend(resolved: Resolved, progress: Progress) -> BackendRecord:
 @stage("free")
 def free(context: Context, progress: Progress) -> Progress:
     """Give the workspace back, unless it is the only place where the work still is; and what cut-off checks left."""
+    forget_setup(context, progress.job)
     if progress.prepared is not None:
         root = context.state.attempt(progress.prepared.attempt).root
         for left in (root / "checks", *root.glob("evidence-*")):

@@ -6,19 +6,23 @@ layer is keyed by everything it depends on, so that it is made once and used by 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from inspan.engine.context import Context
 from inspan.engine.places import environment_of, owner_at
-from inspan.engine.records import Resolved
+from inspan.engine.records import Resolved, dump, load
 from inspan.errors import WorkspaceError
 from inspan.outcome.canonical import digest
 from inspan.sandbox.contract import Confinement
 from inspan.sandbox.levels import driver
 from inspan.sandbox.tools import Toolset
+from inspan.store.database import make_private_directory
+from inspan.store.ids import attempt_id
 from inspan.workspace.build import SetupLayer, discard, find_setup, freeze_setup, plan_setup
 from inspan.workspace.plan import MountPlan
 
@@ -50,15 +54,31 @@ def ensure_setup(context: Context, job: str, base: str, commands: Sequence[str],
     found = find_setup(context.state, repo, key)
     if found is not None:
         return found
+    forget_setup(context, job)
     plan = plan_setup(context.state, repo, base, key, kind=kind, owner=owner_at(resolved.level), level=resolved.level)
+    make_private_directory(_note(context, job).parent)
+    _note(context, job).write_text(dump(plan))
     try:
         for number, command in enumerate(commands, 1):
             context.say(job, "setup", {"command": command, "number": number, "of": len(commands)})
             _run(context, job, resolved, plan, toolset, command)
         return freeze_setup(context.state, repo, base, key, plan)
-    except BaseException:
-        discard(context.state, plan)
-        raise
+    finally:
+        forget_setup(context, job)
+
+
+def forget_setup(context: Context, job: str) -> None:
+    """Remove what a set-up of this job left that was cut off with its driver. Idempotent."""
+    note = _note(context, job)
+    if note.exists():
+        with contextlib.suppress(ValueError):  # cut off while it was written: nothing had run yet
+            discard(context.state, load(note.read_text(), MountPlan))
+        note.unlink()
+
+
+def _note(context: Context, job: str) -> Path:
+    """Where the place of a running set-up is written down."""
+    return context.state.attempt(attempt_id(job, 1)).root / "setup.json"
 
 
 def _run(context: Context, job: str, resolved: Resolved, plan: MountPlan, toolset: Toolset, command: str) -> None:

@@ -78,9 +78,10 @@ class ArtifactRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def job_row(row: sqlite3.Row) -> JobRow:
-    """A row of ``job``. A specification this program cannot read any more raises ``msgspec.ValidationError``."""
+    """A row of ``job``. Fields of the specification that only a newer program knows are left out."""
     values = dict(row)
-    values["spec"] = msgspec.json.decode(values["spec"], type=Job)
+    spec = {key: value for key, value in json.loads(values["spec"]).items() if key in Job.__struct_fields__}
+    values["spec"] = msgspec.convert(spec, Job)
     values["resolved"] = json.loads(values["resolved"])
     return JobRow(**values)
 

@@ -74,6 +74,13 @@ def test_a_job_comes_back_as_it_was_stored(store: Store) -> None:
     assert read.list_jobs(state(), repo="/elsewhere") == []
 
 
+def test_a_job_of_a_newer_program_with_the_same_tables_can_be_read(store: Store) -> None:
+    job = new_job()
+    store.insert_job(job)
+    outside("update job set spec = json_set(spec, '$.future', 1)")
+    assert [row.spec for row in read.list_jobs(state())] == [job.spec]
+
+
 def test_the_same_id_twice_is_refused(store: Store) -> None:
     job = new_job()
     store.insert_job(job)
