@@ -76,20 +76,19 @@ def collect(
         with Objects(git) as objects:
             work = changed_work(state, repo, base, plan, meta, objects, setup)
             result = commit_work(state, repo, git, base, f"refs/inspan/attempt/{attempt}", work)
-        return _described(git, base, result, work)
+            return _described(git, objects, base, result, work)
     except (GateError, StateError):
         raise
     except (OSError, InspanError, ValueError, RecursionError) as doubt:
         raise GateError(f"the workspace cannot be read: {doubt}", where=plan.upper or plan.directory) from doubt
 
 
-def _described(git: TrustedGit, base: str, result: str, work: Work) -> Changeset:
+def _described(git: TrustedGit, objects: Objects, base: str, result: str, work: Work) -> Changeset:
     raw = git.run("diff-tree", "-z", "--raw", *_DIFF, base, result)
     differences = parse_raw(raw)
     counts = _line_counts(git, base, result)
     files = tuple(_file_change(difference, counts) for difference in differences)
-    with Objects(git) as objects:
-        collisions = _collisions(objects, base, result, differences)
+    collisions = _collisions(objects, base, result, differences)
     digest = f"sha256:{hashlib.sha256(raw).hexdigest()}"
     ignored = tuple(os.fsdecode(path) for path in work.ignored)
     change = Change(
@@ -104,7 +103,7 @@ def _described(git: TrustedGit, base: str, result: str, work: Work) -> Changeset
     return Changeset(
         base=base,
         result=result,
-        tree=git.line("rev-parse", "--verify", f"{result}^{{tree}}"),
+        tree=objects.root(result),
         digest=digest,
         change=change,
         violations=tuple(sorted((*work.violations, *collisions), key=lambda v: (v.path, v.rule))),

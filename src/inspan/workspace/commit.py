@@ -26,11 +26,9 @@ def commit_work(state: State, repo: Repository, git: TrustedGit, base: str, ref:
         _write_stream(stream, ref, base, work)
         stream.seek(0)
         git.run("fast-import", "--quiet", "--force", "--done", input=stream)
-    result = git.line("rev-parse", "--verify", ref)
-    trees = git.run("rev-parse", "--verify", f"{base}^{{tree}}") == git.run(
-        "rev-parse", "--verify", f"{result}^{{tree}}"
-    )
-    if not trees:
+    names = git.line("rev-parse", ref, f"{base}^{{tree}}", f"{ref}^{{tree}}")
+    result, before, after = names.split()
+    if before != after:
         return result
     git.run("update-ref", ref, base)
     return base
