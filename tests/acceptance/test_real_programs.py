@@ -166,13 +166,16 @@ def test_a_write_in_a_read_only_job_does_not_happen(program: str, repo: Path, tm
     assert branches(repo) == []
 
 
-def test_a_loop_stalls_and_keeps_its_work(program: str, repo: Path) -> None:
+def test_a_loop_stalls_and_keeps_its_work(program: str, repo: Path, tmp_path: Path) -> None:
+    steps = '  - write: {path: src/calc.py, content: "changed\\n"}\n  - bash: "true"\nthen: loop\npace: 0.1'
     result = run(
-        "loop", "--repo", str(repo), "--backend", _backend(program), "--rehearse", "loop", "--stall", "4", "--timeout", "90",
+        "loop", "--repo", str(repo), "--backend", _backend(program), "--rehearse", rehearse(tmp_path, steps),
+        "--stall", "4", "--timeout", "90",
     )  # fmt: skip
     outcome = result.document
     assert (result.status, outcome["verdict"], outcome["reason"]) == (1, "failed", "stalled"), result
     assert branches(repo) == []
+    assert [f["path"] for f in outcome["change"]["files"]] == ["src/calc.py"]
     assert {"patch", "transcript"} <= set(outcome["artifacts"])
 
 
