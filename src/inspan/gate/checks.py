@@ -9,7 +9,7 @@ from inspan.gate.command import CommandRun, run_command
 from inspan.gate.context import GateContext, Trees, trees
 from inspan.gate.digest import digest
 from inspan.gate.evidence_of_tests import judge_tests
-from inspan.gate.other_tree import references
+from inspan.gate.other_tree import elsewhere, links, references
 from inspan.gate.runners import Runner, detect
 from inspan.gate.tests.judge import shown
 from inspan.outcome.decide import Finding
@@ -44,10 +44,11 @@ def run_checks(context: GateContext) -> ChecksVerdict:
     """
     if not context.job.checks:
         return ChecksVerdict(finding=Finding(state=FacetState.NOT_REQUIRED))
-    foreign = references(context) if context.level == "none" else ()
-    if foreign:
-        return _other_tree(context, foreign)
     both = trees(context)
+    if elsewhere(context):
+        foreign = (*references(context), *links(both, context.repo.toplevel))
+        if foreign:
+            return _other_tree(context, foreign)
     results: list[CheckResult] = []
     violations: list[Violation] = []
     for check in context.job.checks:

@@ -1,17 +1,26 @@
 """Whether the environment of a check would test another tree than the result.
 
-At a level where the workspace cannot stand at the checkout's own path, an editable install or an absolute link means
-the user's checkout: broken code would pass because the checkout's code is tested. Found by looking at the
-environment's files, never by running anything of it.
+At a level where the workspace cannot stand at the checkout's own path, an editable install, an absolute link or a
+command that names the checkout means the user's checkout: broken code would pass because the checkout's code is tested.
+Found by looking at the environment's files and at the commands, never by running anything of them.
 """
 
 from __future__ import annotations
 
 import glob
 import os
+import re
+import shlex
 from collections.abc import Iterator, Sequence
 
-from inspan.gate.context import GateContext
+from inspan.gate.context import GateContext, Trees
+from inspan.workspace.place import inside_root
+
+
+def elsewhere(context: GateContext) -> bool:
+    """Whether the workspace stands at another path than the checkout, so that what names the checkout misses it."""
+    return context.level == "none" or inside_root(context.repo.toplevel) != context.repo.toplevel
+
 
 _SMALL = 1 << 20
 
@@ -19,8 +28,9 @@ _SMALL = 1 << 20
 def references(context: GateContext) -> tuple[str, ...]:
     """Files of the check's environment that refer to the checkout, for people; empty when none does."""
     checkout = os.path.realpath(context.repo.toplevel)
-    prefixes = list(dict.fromkeys(_prefixes(context.toolset.path)))
-    found: list[str] = []
+    words = [word for check in context.job.checks for word in _absolute(check.command)]
+    prefixes = [*_prefixes(context.toolset.path), *(p for word in words for p in _of_program(word))]
+    found = [f"a check's command: {word}" for word in words if _inside(word, checkout) and not _of_environment(word)]
     for prefix in dict.fromkeys(prefixes):
         for packages in _site_packages(prefix):
             found += _in_site_packages(packages, checkout)
@@ -32,6 +42,46 @@ def references(context: GateContext) -> tuple[str, ...]:
         commands = [c.command for c in context.job.checks]
         found += _set_up(layer.lower, os.path.realpath(context.state.root / "repos"), commands)
     return tuple(dict.fromkeys(found))
+
+
+def links(both: Trees, checkout: str) -> tuple[str, ...]:
+    """Tracked links of base or result that lead into the checkout by an absolute path, for people."""
+    checkout = os.path.realpath(checkout)
+    found: list[str] = []
+    for path, blob in sorted((both.base | both.result).items()):
+        if blob.mode == "120000":
+            target = os.fsdecode(both.git.run("cat-file", "blob", blob.oid))
+            if os.path.isabs(target) and _inside(target, checkout):
+                found.append(f"{path} -> {target}")
+    return tuple(found)
+
+
+def _absolute(command: str) -> Iterator[str]:
+    """Absolute paths in a shell command: its words, and the parts of ``NAME=/a:/b`` and ``--option=/a``."""
+    try:
+        words = shlex.split(command, comments=False)
+    except ValueError:
+        words = command.split()
+    for word in words:
+        for part in re.split(r"[=:;&|<>(){},]", word):
+            part = part.strip("'\"`$ ")
+            if part.startswith("/"):
+                yield os.path.normpath(part)
+        if " " in word.strip():  # the argument of another ``sh -c``
+            yield from _absolute(word)
+
+
+def _of_environment(word: str) -> bool:
+    """Whether a path is a program, or the script that activates, a virtual environment."""
+    return os.path.isfile(os.path.join(os.path.dirname(os.path.dirname(word)), "pyvenv.cfg"))
+
+
+def _of_program(word: str) -> Iterator[str]:
+    """Prefixes of the Python installation that a program named by its path belongs to."""
+    if os.path.basename(os.path.dirname(word)) == "bin":
+        yield os.path.dirname(os.path.dirname(word))
+        yield os.path.dirname(os.path.dirname(os.path.realpath(word)))
+        yield from _shebang(word)
 
 
 def _set_up(lower: str, repos: str, commands: Sequence[str]) -> list[str]:
@@ -81,7 +131,7 @@ def _site_packages(prefix: str) -> list[str]:
     for pattern in ("lib/python3*/site-packages", "lib/python3*/dist-packages", "lib/python3/dist-packages",
                     "lib64/python3*/site-packages"):  # fmt: skip
         found += glob.glob(os.path.join(glob.escape(prefix), pattern))
-    return found
+    return list({os.path.realpath(path): path for path in reversed(found)}.values())[::-1]  # lib64 is mostly lib
 
 
 def _inside(path: str, checkout: str) -> bool:

@@ -40,7 +40,9 @@ class Toolset(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[tuple[str, str], ...] = ()
 
 
-def toolset(path: str, *, checkout: str | None, home: str, extra: Sequence[Bind] = ()) -> Toolset:
+def toolset(
+    path: str, *, checkout: str | None, home: str, extra: Sequence[Bind] = (), share: Sequence[str] = ()
+) -> Toolset:
     """Work out the tools of one caller.
 
     Args:
@@ -48,6 +50,8 @@ def toolset(path: str, *, checkout: str | None, home: str, extra: Sequence[Bind]
         checkout: top level of the user's repository; only its dependency directories are ever shown.
         home: the caller's home directory, never shown itself.
         extra: further binds asked for by the user (a harness's prefix); they win over computed ones.
+        share: dependency directories shown by the workspace's plan, relative to the checkout; a virtual environment
+            among them brings the interpreter it was made from, and does not come onto PATH.
     """
     shown: dict[str, Bind] = {}
     entries: list[str] = []
@@ -62,6 +66,16 @@ def toolset(path: str, *, checkout: str | None, home: str, extra: Sequence[Bind]
         entries.append(entry)
         names.setdefault(found.name)
         env = dict(found.env) | env
+        for directory in found.show:
+            shown.setdefault(directory, Bind(source=os.path.realpath(directory), target=directory))
+    for entry in (f"{checkout}/{name.strip('/')}/bin" for name in share if checkout):
+        if _virtual_environment(entry) is None:
+            continue
+        found = locate(entry, checkout=checkout, home=home)
+        if isinstance(found, str):
+            left_out.append((entry, found))
+            continue
+        names.setdefault(found.name)
         for directory in found.show:
             shown.setdefault(directory, Bind(source=os.path.realpath(directory), target=directory))
     for bind in extra:
@@ -146,17 +160,9 @@ def _plain(entry: str) -> Match | None:
 def _linked(entry: str, *, home: str, checkout: str | None) -> tuple[str, ...]:
     """Toolchains outside the system that programs of ``entry`` are links to; those that may not be shown dangle."""
     found: list[str] = []
-    try:
-        names = sorted(os.listdir(entry))
-    except OSError:
-        return ()
-    for name in names:
-        target = os.path.realpath(f"{entry}/{name}")
-        if (
-            not os.path.islink(f"{entry}/{name}")
-            or below(target, entry, *SYSTEM, *_NEVER)
-            or not os.path.exists(target)
-        ):
+    for link in _links(entry):
+        target = os.path.realpath(link)
+        if below(target, entry, *SYSTEM, *_NEVER) or not os.path.exists(target):
             continue
         if checkout is not None and below(target, checkout):
             continue
@@ -164,6 +170,15 @@ def _linked(entry: str, *, home: str, checkout: str | None) -> tuple[str, ...]:
         if not any(refusal(directory, home=home, checkout=checkout) for directory in shown):
             found += shown
     return tuple(dict.fromkeys(found))
+
+
+def _links(entry: str) -> list[str]:
+    """The links in a directory that lead out of it, sorted; one to a neighbour says no more than the neighbour does."""
+    try:
+        with os.scandir(entry) as found:
+            return sorted(one.path for one in found if one.is_symlink() and "/" in os.readlink(one.path))
+    except OSError:
+        return []
 
 
 def _program(target: str) -> tuple[str, ...]:

@@ -7,10 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from gate_bench import write
-from inspan.gate.other_tree import references
+from gate_bench import git, repository, write
+from inspan.gate.context import Trees
+from inspan.gate.other_tree import elsewhere, links, references
+from inspan.gate.tests.trees import files
 from inspan.spec.job import Check, Job
 from inspan.spec.paths import State
+from inspan.workspace.git import TrustedGit
 
 
 def context(tmp_path, path, **other):
@@ -82,3 +85,53 @@ def test_what_set_up_installed_refers_to_where_set_up_ran(tmp_path):
     assert [os.path.basename(f) for f in references(context(tmp_path, "/nowhere", setup=layer))] == ["pytest"]
     write(lower / ".venv", {f"{PACKAGES}/pkg.pth": f"{scratch}/src\n"})
     assert len(references(context(tmp_path, "/nowhere", setup=layer))) == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "{venv}/bin/pytest -q",
+        ". {venv}/bin/activate && pytest",
+        "sh -c '. {venv}/bin/activate; pytest'",
+        "PYTHONPATH=/x:{repo}/src pytest",
+        "cd '{repo}' && pytest",
+        "pytest --rootdir={repo} -q",
+    ],
+)
+def test_a_command_that_leads_to_the_checkout_is_found(tmp_path, command):
+    venv = tmp_path / "far off"
+    write(venv, {"pyvenv.cfg": "", f"{PACKAGES}/pkg.pth": f"{tmp_path}/repo/src\n", "bin/pytest": "#!/x/bin/python\n"})
+    command = command.format(
+        venv=str(venv).replace(" ", "\\ ") if "sh -c" not in command else f'"{venv}"', repo=tmp_path / "repo"
+    )
+    job = Job(prompt="p", checks=(Check(name="c", command=command),))
+    assert references(context(tmp_path, "/nowhere", job=job)), command
+
+
+@pytest.mark.parametrize(
+    "command", ["{repo}/.venv/bin/pytest -q", "/usr/bin/env pytest", "echo 'open quote", "{repo}s/x"]
+)
+def test_a_command_that_does_not_is_fine(tmp_path, command):
+    write(
+        tmp_path / "repo/.venv",
+        {"pyvenv.cfg": "", f"{PACKAGES}/runner.pth": "/usr/lib\n", "bin/pytest": "#!/x/bin/python\n"},
+    )
+    job = Job(prompt="p", checks=(Check(name="c", command=command.format(repo=tmp_path / "repo")),))
+    assert references(context(tmp_path, "/nowhere", job=job)) == ()
+
+
+def test_a_tracked_link_into_the_checkout_is_found(tmp_path):
+    repo = repository(tmp_path / "repo", {"src/pkg/__init__.py": ""})
+    os.symlink(repo / "src/pkg", repo / "pkg")
+    os.symlink("src/pkg", repo / "relative")
+    git(repo, "add", "-A")
+    trusted = TrustedGit(repo / ".git", "sha1")
+    tree = files(trusted, git(repo, "write-tree"))
+    assert links(Trees(git=trusted, base=tree, result=tree), str(repo)) == (f"pkg -> {repo}/src/pkg",)
+
+
+def test_a_workspace_that_cannot_stand_at_the_checkout_s_path_is_elsewhere(tmp_path):
+    at = context(tmp_path, "/nowhere", level="sandbox")
+    assert not elsewhere(at)
+    assert elsewhere(context(tmp_path, "/nowhere", level="none"))
+    assert elsewhere(context(tmp_path, "/nowhere", level="sandbox", repo=SimpleNamespace(toplevel="/usr/src")))

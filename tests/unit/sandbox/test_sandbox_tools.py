@@ -163,3 +163,20 @@ def test_the_environment_is_an_allow_list() -> None:
 def test_key_like_names(name: str) -> None:
     assert key_like(name)
     assert not key_like("KEYBOARD") and not key_like("MONKEY_PATCH")
+
+
+def test_a_shared_environment_brings_its_interpreter_and_not_its_programs(home: Path) -> None:
+    checkout, base = home / "repo", home / ".pyenv/versions/3.12"
+    program(base / "bin/python3.12")
+    program(checkout / ".venv/pyvenv.cfg")
+    (checkout / ".venv/bin").mkdir()
+    (checkout / ".venv/bin/python3").symlink_to(base / "bin/python3.12")
+    (checkout / "node_modules").mkdir()
+    without = toolset("/usr/bin", checkout=str(checkout), home=str(home))
+    assert without.binds == (), "the row shows nothing"
+    found = toolset("/usr/bin", checkout=str(checkout), home=str(home), share=(".venv", "node_modules"))
+    assert any(base.is_relative_to(bind.target) for bind in found.binds) and "python-venv" in found.names
+    assert str(checkout) not in found.path
+    (base / ".netrc").touch()
+    refused = toolset("/usr/bin", checkout=str(checkout), home=str(home), share=(".venv",))
+    assert ".netrc" in dict(refused.left_out)[f"{checkout}/.venv/bin"] and refused.binds == ()
