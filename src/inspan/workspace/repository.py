@@ -132,26 +132,27 @@ def open_repository(path: str) -> Repository:
 
 def _opened(toplevel: str, git_dir: str, common_dir: str) -> Repository:
     git = TrustedGit(git_dir)
-    if git_dir == common_dir and git.call("config", "--type=bool", "core.bare").stdout.strip() == b"true":
-        raise RepositoryError("this is a bare repository", where=git_dir, do="name one of its worktrees")
+    asked = ("rev-parse", "--is-bare-repository", "--show-object-format")
+    done = git.call(*asked, "HEAD^{commit}")  # in one go: every command asks it
     try:
-        named = git.line("rev-parse", "--show-object-format")
+        said = (done.stdout if done.returncode == 0 else git.run(*asked)).split(b"\n")
     except WorkspaceError as broken:
         raise RepositoryError(
             f"git cannot read the repository: {broken.what}", where=git_dir, do="check it with git fsck"
         ) from broken
-    object_format: ObjectFormat = "sha256" if named == "sha256" else "sha1"
-    head = git.call("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    if head.returncode:
+    if git_dir == common_dir and said[0] == b"true":
+        raise RepositoryError("this is a bare repository", where=git_dir, do="name one of its worktrees")
+    if done.returncode:
         raise RepositoryError("the repository has no commits yet", where=toplevel, do="make a first commit")
     branch = git.call("symbolic-ref", "--quiet", "--short", "HEAD")
+    object_format: ObjectFormat = "sha256" if said[1] == b"sha256" else "sha1"
     return Repository(
         toplevel=toplevel,
         git_dir=git_dir,
         common_dir=common_dir,
         object_format=object_format,
         key=_key(toplevel, common_dir, object_format),
-        head=head.stdout.decode().strip(),
+        head=said[2].decode(),
         branch=os.fsdecode(branch.stdout.strip()) if branch.returncode == 0 else None,
     )
 
