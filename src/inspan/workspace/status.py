@@ -34,12 +34,19 @@ def reading(repo: Repository) -> Iterator[TrustedGit]:
         try:
             for entry in os.scandir(repo.git_dir):
                 if entry.name == "index" or entry.name.startswith("sharedindex."):
-                    shutil.copyfile(entry.path, git_dir / entry.name)
+                    _copy_index(entry.path, git_dir / entry.name)
         except OSError as refused:
             raise RepositoryError(
                 "the checkout's index cannot be read", where=repo.git_dir, do="run as a user who may read it"
             ) from refused
         yield TrustedGit(git_dir, repo.object_format, work_tree=repo.toplevel)
+
+
+def _copy_index(source: str, target: Path) -> None:
+    """Copy with the time of the original: a file that changed in the same moment is one whose content git compares."""
+    before = os.stat(source)
+    shutil.copyfile(source, target)
+    os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def _excludes(repo: Repository) -> bytes:
