@@ -21,6 +21,7 @@ from inspan.spec.job import Job
 from inspan.spec.paths import AttemptPaths
 from inspan.store.records import EventRow, now
 from inspan.store.states import RUNNING
+from inspan.workspace.shown import forget
 
 
 @stage("execute")
@@ -43,6 +44,8 @@ def execute(context: Context, progress: Progress) -> Progress:
         record = wait(paths, on_event=lambda event: context.tell(job, _passing(event)))
     except OSError as error:
         raise WorkspaceError(f"the attempt's files cannot be used: {error}", where=str(paths.root)) from error
+    if record.end == "sandbox_unavailable":
+        forget(context.state.root)
     context.store.end_attempt(prepared.attempt, record.end, record.ended)
     ended = {"attempt": prepared.attempt, "end": record.end, "detail": record.detail}
     context.say(job, "attempt_ended", ended, once="attempt_ended")
@@ -66,7 +69,7 @@ def _request(context: Context, spec: Job, resolved: Resolved, prepared: Prepared
         level=resolved.level,
         tools=prepared.toolset.binds,
         path=prepared.toolset.path,
-        env=environment_of(resolved, context.environ),
+        env=environment_of(prepared.toolset, resolved, context.environ),
         read_only=spec.read_only,
     )
 

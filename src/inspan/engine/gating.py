@@ -11,7 +11,7 @@ from inspan.engine.setup import ensure_setup
 from inspan.engine.stages import failed, stage
 from inspan.errors import InspanError
 from inspan.gate.checks import ChecksVerdict, run_checks
-from inspan.gate.context import GateContext, trees
+from inspan.gate.context import GateContext, installed, trees
 from inspan.gate.receipt import receipt
 from inspan.gate.scope import judge_scope
 from inspan.gate.setup import setup_changed
@@ -79,7 +79,7 @@ def _desk(
         kind=resolved.workspace,
         owner=owner_at(resolved.level),
         toolset=prepared.toolset,
-        env=environment_of(resolved, context.environ),
+        env=environment_of(prepared.toolset, resolved, context.environ),
         redactor=context.store.redactor,
         setup=prepared.setup,
         share=spec.share,
@@ -100,6 +100,7 @@ def _scope(desk: GateContext) -> tuple[Finding, tuple[Violation, ...]]:
         after=both.after,
         base_paths=both.base.keys(),
         result_paths=both.result.keys(),
+        taken=installed(desk),
     )
 
 

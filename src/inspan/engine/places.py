@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from inspan.engine.records import Resolved
 from inspan.sandbox.environment import allowed
@@ -18,14 +18,14 @@ def owner_at(level: str) -> Owner:
     return Owner(uid=found.uid, gid=found.gid)
 
 
-def tools_of(resolved: Resolved, environ: Mapping[str, str]) -> Toolset:
-    """The tools table of the command that asked."""
-    return toolset(resolved.path, checkout=resolved.repository.toplevel, home=home_of(environ))
+def tools_of(resolved: Resolved, environ: Mapping[str, str], share: Sequence[str] = ()) -> Toolset:
+    """The tools table of the command that asked, with what the shared directories need."""
+    return toolset(resolved.path, checkout=resolved.repository.toplevel, home=home_of(environ), share=share)
 
 
-def environment_of(resolved: Resolved, environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables a job may see, and those by which its version managers find themselves."""
-    return tools_of(resolved, environ).env | allowed(environ, resolved.pass_env)
+def environment_of(tools: Toolset, resolved: Resolved, environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables a job may see, and those by which the version managers among its tools find themselves."""
+    return tools.env | allowed(environ, resolved.pass_env)
 
 
 def home_of(environ: Mapping[str, str]) -> str:

@@ -42,7 +42,7 @@ def prepare(context: Context, progress: Progress) -> Progress:
     ensure_gate(context.state, repo)
     checkout = _checkout(context, job, resolved)
     base, warnings = _base(context, job, spec, repo, row.base)
-    owner, toolset = owner_at(resolved.level), tools_of(resolved, context.environ)
+    owner, toolset = owner_at(resolved.level), tools_of(resolved, context.environ, spec.share)
     ensure_pristine(context.state, repo, base, owner)
     setup = ensure_setup(context, job, base, spec.setup, toolset)
     attempt = attempt_id(job, 1)

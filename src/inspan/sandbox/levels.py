@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from inspan.errors import SandboxError, UnknownName
+from inspan.sandbox import bubblewrap
 from inspan.sandbox.contract import Confined, Driver, Proof
 from inspan.sandbox.mounts import HOME_INSIDE
 from inspan.workspace.layout import Owner
 from inspan.workspace.plan import MountPlan
+from inspan.workspace.shown import remembered
 
 SANDBOX_UID = 61001
 """The one identity jobs have when Inspan is started as root."""
@@ -43,6 +46,23 @@ def driver(level: str) -> Driver:
 def probe(level: str, state_dir: str) -> Proof:
     """What a level gives on this machine, shown by doing it once per process."""
     return driver(level).probe(state_dir)
+
+
+def shown(level: str, state_dir: str) -> Proof:
+    """Whether a level works here, from an earlier command's probe where nothing has changed since, else by ``probe``.
+
+    Good for choosing what to try, and for nothing else: that a started sandbox holds is proved at every start.
+    """
+    if level == "none":
+        return probe(level, state_dir)
+    found: list[Proof] = []
+
+    def by_doing() -> bool:
+        found.append(probe(level, state_dir))
+        return found[0].available
+
+    remembered(Path(state_dir), f"level-{level}", by_doing, programs=bubblewrap.candidates())
+    return found[0] if found else Proof(level=level, available=True, detail="shown before, and nothing has changed")
 
 
 def prove(level: str, confined: Confined) -> dict[str, Any]:
@@ -79,10 +99,10 @@ def choose(asked: str, *, state_dir: str, rehearsal: bool, allow_none: bool, min
             raise SandboxError(
                 f"level {asked} is below the demanded minimum {minimum}", where="min_sandbox", do=f"--sandbox {minimum}"
             )
-        _require(probe(asked, state_dir))
+        _require(shown(asked, state_dir))
         return asked
     best = LEVELS[-1]
-    found = probe(best, state_dir)
+    found = shown(best, state_dir)
     if found.available:
         return best
     if least == 0 and (rehearsal or allow_none):

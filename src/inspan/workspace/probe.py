@@ -25,8 +25,10 @@ _PR_SET_DUMPABLE = 4
 
 
 def overlay_possible(state: State) -> bool:
-    """Whether overlay workspaces work with this state directory, this kernel and this user. Asked once per process."""
-    return _possible(os.fspath(state.root), os.geteuid())
+    """Whether overlay workspaces work with this state directory, this kernel and this user; shown, and remembered."""
+    from inspan.workspace.shown import remembered
+
+    return remembered(state.root, "overlay", lambda: _possible(os.fspath(state.root), os.geteuid()))
 
 
 @cache
