@@ -199,7 +199,7 @@ TABLE: Final[tuple[Row, ...]] = (
         0,
         words=("connection_failed", "connection_lost"),
         text=r"connection (?:was )?(?:refused|reset|closed|lost|error|failed|timed out)|unable to connect"
-        r"|could not be reached|econnrefused|econnreset|enotfound|etimedout|eai_again|could not resolve host"
+        r"|could not be reached|\b(?:econnrefused|econnreset|enotfound|etimedout|eai_again)\b|could not resolve host"
         r"|network (?:error|is unreachable)"
         r"|stream (?:disconnected|closed|ended) before|error sending request|request timed out|waiting for network",
         unless=r"database|\bsql",

@@ -82,6 +82,7 @@ TEXT = [
     ("5-hour limit reached ∙ resets 3pm", "usage_window"),
     ("stream disconnected before completion: error sending request", "network"),
     ("API Error: Unable to connect to API (ECONNREFUSED)", "network"),
+    ("FetchError: getaddrinfo ENOTFOUND api.example", "network"),
     ("Claude requested permissions to write to /w/a, but you haven't granted it yet.", "permission_asked"),
 ]  # fmt: skip
 
@@ -91,6 +92,7 @@ UNKNOWN = [
     '[claude-code:unrecognized_model] {"model":"stub-1","query_source":"sdk"}',
     "Reading additional input from stdin...", "3 tests failed", "fatal: not a git repository",
     "sqlite3: connection closed by the database",
+    "FileNotFoundError: [Errno 2] No such file or directory: 'x'", "ModuleNotFoundError: No module named 'x'",
 ]  # fmt: skip
 
 
