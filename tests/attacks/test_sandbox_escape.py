@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import socket
-import stat
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 
 import sandbox_jobs as jobs
+from inspan.errors import SandboxError
 from inspan.sandbox.contract import Limits
 from inspan.workspace.plan import MountPlan
 
@@ -333,33 +333,6 @@ def test_a_home_fill_ends_at_the_limit(plan: MountPlan) -> None:
     assert ended.tree.exceeded == "workspace_bytes"
 
 
-def test_a_tmpfs_upper_ends_at_its_size_and_comes_back_to_disk(tmp_path: Path) -> None:
-    made = jobs.plan(
-        tmp_path, LEVEL, files={"gone.txt": "x\n", "old/kept": "1\n", "kept.txt": "k\n"}, upper_tmpfs_bytes=8 << 20
-    )
-    prepared = Path(str(made.upper)) / "prepared"
-    prepared.write_text("by us\n")
-    jobs.give(prepared, LEVEL)
-    script = (
-        "cat prepared; rm gone.txt; rm -r old; mkdir old; echo n > old/new; ln -s /etc/shadow link; chmod 755 prepared;"
-        "dd if=/dev/zero of=big bs=1M count=4 2>/dev/null"
-    )
-    ended = jobs.run(LEVEL, made, script)
-    upper = Path(str(made.upper))
-    assert ended.out == "by us\n", ended.err
-    assert stat.S_ISCHR(os.lstat(upper / "gone.txt").st_mode)
-    assert os.getxattr(upper / "old", "user.overlay.opaque") == b"y"
-    assert (upper / "old" / "new").read_text() == "n\n"
-    assert os.readlink(upper / "link") == "/etc/shadow"
-    assert (upper / "prepared").stat().st_mode & 0o111
-    assert (upper / "big").stat().st_size == 4 << 20
-    assert ended.tree.held["workspace_bytes"] == "tmpfs"
-    full = jobs.plan(tmp_path, LEVEL, upper_tmpfs_bytes=4 << 20)
-    ended = jobs.run(LEVEL, full, "dd if=/dev/zero of=big bs=1M count=64; sleep 100")
-    assert "No space left" in ended.err
-    assert ended.tree.exceeded == "workspace_bytes"
-
-
 def test_a_fork_bomb_is_ended_and_the_host_goes_on(plan: MountPlan) -> None:
     python, tools = jobs.python_inside()
     bomb = "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass\n"
@@ -401,3 +374,20 @@ def simulate(filter_: bytes, *, arch: int, number: int, args: tuple[int, ...] = 
             at += yes if (accumulator == operand if code == 0x15 else accumulator >= operand) else no
         else:
             return int(operand)
+
+
+def test_a_program_without_the_filter_is_ended_at_its_release(plan: MountPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The filter is the last thing bubblewrap installs: it is looked for once the program runs, from outside."""
+    from inspan.sandbox import seccomp
+
+    for argv in (("sleep", "1000"), ("true",)):
+        with jobs.started(LEVEL, plan, argv) as (tree, _, _):
+            assert "Seccomp" not in tree.proof
+            tree.release()
+            assert tree.proof["Seccomp"] == 2
+    monkeypatch.setattr(seccomp, "program", lambda: b"")  # the launcher then leaves the filter out
+    for argv in (("sleep", "1000"), ("true",)):
+        with jobs.started(LEVEL, plan, argv) as (tree, _, _):
+            with pytest.raises(SandboxError, match="no system call filter"):
+                tree.release()
+            assert tree.wait(30) is not None and tree.survivors() == []

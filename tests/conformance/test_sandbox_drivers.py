@@ -26,7 +26,6 @@ LEVELS = ("none", "sandbox")
 EXCEPTIONS = {
     ("none", "read_only"): "nothing stops a plain process from writing",
     ("none", "network"): "there is no network namespace",
-    ("none", "masks"): "nothing can be hidden without a mount namespace",
 }
 
 
@@ -362,22 +361,6 @@ def test_a_read_only_job_cannot_write(level: str, plan: MountPlan) -> None:
     assert "Read-only" in ended.err
     assert not written(plan, "b.txt").exists()
     assert jobs.run(level, plan, "echo x > b.txt").status == 0  # control: the same plan, writable
-
-
-def test_masked_paths_are_empty(level: str, tmp_path: Path) -> None:
-    if (level, "masks") in EXCEPTIONS:
-        pytest.skip(f"NORUN: declared exception: {EXCEPTIONS[level, 'masks']}")
-    files = {".env": "SECRET=1\n", "dir/x": "hidden\n", "kept": "kept\n"}
-    open_plan = jobs.plan(tmp_path, level, files=files)
-    root = open_plan.root_inside
-    os.symlink("kept", f"{open_plan.lowers[0]}/linked")
-    masked = msgspec.structs.replace(
-        open_plan, masks=(f"{root}/.env", f"{root}/dir", f"{root}/absent", f"{root}/linked")
-    )
-    ended = jobs.run(level, masked, "cat .env; ls dir; cat kept; ls -a absent; echo x > .env")
-    assert ended.out == "", ended.out
-    assert not written(masked, "absent").exists()
-    assert "SECRET" in jobs.run(level, open_plan, "cat .env").out  # control
 
 
 def test_two_trees_at_once_do_not_touch_each_other(level: str, tmp_path: Path) -> None:

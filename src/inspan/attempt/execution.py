@@ -144,6 +144,7 @@ class Execution:
             liveness=harness.liveness,
         )
         confined.release()
+        self._facts["proof"] = dict(confined.proof)
         stop = self._supervise(confined, reader, watch)
         return self._end(confined, reader, watch, stop)
 
@@ -170,7 +171,6 @@ class Execution:
         self._undo.callback(confined.close)
         self._streams.handed_over()
         census.write(self._paths, census.describe(confined.pid))
-        self._facts["proof"] = dict(confined.proof)
         self._facts["held"] = dict(confined.held)
         self._serve(confined)
         self._streams.feed_prompt()

@@ -80,7 +80,7 @@ class Confined(Protocol):
     held: dict[str, str]
     """Which mechanism holds each limit: ``{"memory": "cgroup v1", "processes": "rlimit", ...}``."""
     proof: dict[str, Any]
-    """What was seen of the held tree from outside; empty where nothing is confined."""
+    """What was seen of the tree from outside, held and at its release; empty where nothing is confined."""
     exceeded: str | None
     """The limit that ended the tree, by its field's name; known after ``wait``."""
     orphans: tuple[str, ...]
@@ -89,7 +89,11 @@ class Confined(Protocol):
     """Whether the program was executed at all, for a tree that ended by itself; None while unknown."""
 
     def release(self) -> None:
-        """Let the program run."""
+        """Let the program run.
+
+        Raises:
+            SandboxError: the program was seen without its confinement; the tree is being killed.
+        """
 
     def kill(self) -> None:
         """End the whole tree at once. Idempotent; returns before the tree is dead."""

@@ -6,7 +6,7 @@ git index stays valid and root inside never is root outside. Whatever the job ma
 identity-mapped mount a set-uid file made inside would be a set-uid file of root on the host's disk.
 
 Arguments: the number of a control socket and of a file holding the specification (JSON, see ``mounts.Staging``).
-Conversation: ``ok`` with listening sockets (and the tmpfs upper's directory) attached, then ``g`` comes back, then the
+Conversation: ``ok`` with listening sockets attached, then ``g`` comes back, then the
 socket closes by exec. Anything else on it is ``no`` and a JSON document with the step that failed.
 """
 
@@ -188,63 +188,12 @@ def listeners(ports: list[int]) -> list[socket.socket]:
     return made
 
 
-def copy_layer(source: str, target: str) -> None:
-    """Copy an overlay's upper layer: modes, times, links, whiteouts and ``user.`` attributes."""
-    for name in os.listdir(source):
-        old, new = f"{source}/{name}", f"{target}/{name}"
-        found = os.lstat(old)
-        if stat.S_ISLNK(found.st_mode):
-            os.symlink(os.readlink(old), new)
-        elif stat.S_ISDIR(found.st_mode):
-            os.mkdir(new)
-            copy_layer(old, new)
-        elif stat.S_ISREG(found.st_mode):
-            with open(old, "rb") as reading, open(new, "wb") as writing:
-                while block := reading.read(1 << 20):
-                    writing.write(block)
-        elif stat.S_ISCHR(found.st_mode) and found.st_rdev == 0:
-            os.mknod(new, stat.S_IFCHR, 0)
-        else:
-            raise OSError(f"{old} is not something a layer holds")
-        if not stat.S_ISLNK(found.st_mode) and not stat.S_ISCHR(found.st_mode):
-            for key in os.listxattr(old):
-                if key.startswith("user."):
-                    os.setxattr(new, key, os.getxattr(old, key))
-            os.chmod(new, stat.S_IMODE(found.st_mode))
-            os.utime(new, ns=(found.st_atime_ns, found.st_mtime_ns))
-
-
-def tmpfs_upper(root: str, request: dict[str, Any]) -> int:
-    """Upper and work directory on a tmpfs of a fixed size, filled from the prepared upper; its descriptor."""
-    at = f"{root}/{request['at']}"
-    size = f"size={request['bytes']},nr_inodes={request['inodes']},mode=755"
-    mount("upper", at, "tmpfs", MS_NOSUID | MS_NODEV, size)
-    os.mkdir(f"{at}/upper")
-    os.mkdir(f"{at}/work")
-    copy_layer(f"{root}/{request['prepared']}", f"{at}/upper")
-    return os.open(f"{at}/upper", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-
-
 def overlay(root: str, request: dict[str, Any]) -> None:
     """Stack the layers at the workspace's place."""
     options = ["lowerdir=" + ":".join(f"{root}/{name}" for name in request["lowers"]), "userxattr"]
     if request["upper"]:
         options += [f"upperdir={root}/{request['upper']}", f"workdir={root}/{request['work']}"]
     mount("overlay", f"{root}/{request['at']}", "overlay", MS_NOSUID | MS_NODEV, ",".join(options))
-
-
-def mask_arguments(spec: dict[str, Any]) -> list[str]:
-    """bwrap arguments that hide paths: an empty file or directory over whatever stands there; nothing over nothing."""
-    root, workspace, inside = spec["stage"], f"{spec['stage']}/{spec['workspace']}", spec["root_inside"]
-    arguments: list[str] = []
-    for target in spec["masks"]:
-        path = os.path.realpath(workspace + target.removeprefix(inside)) if target.startswith(inside + "/") else ""
-        if path.startswith(inside + "/"):  # an absolute link to the workspace itself
-            path = os.path.realpath(workspace + path.removeprefix(inside))
-        if path.startswith(workspace + "/") and os.path.exists(path):
-            empty = "empty/directory" if os.path.isdir(path) else "empty/file"
-            arguments += ["--ro-bind", f"{root}/{empty}", inside + path.removeprefix(workspace)]
-    return arguments
 
 
 def set_limits(wanted: dict[str, int]) -> None:
@@ -289,7 +238,7 @@ def memory_file(name: str, content: bytes) -> int:
     return fd
 
 
-def build(spec: dict[str, Any], report: dict[str, str]) -> tuple[list[socket.socket], int | None]:
+def build(spec: dict[str, Any], report: dict[str, str]) -> list[socket.socket]:
     """All steps up to the held state; ``report["step"]`` says which one is under way."""
     uid, gid, root = spec["uid"], spec["gid"], spec["stage"]
     os.umask(0o022)  # a runner keeps its own files private; what is staged must be readable for the job
@@ -312,10 +261,9 @@ def build(spec: dict[str, Any], report: dict[str, str]) -> tuple[list[socket.soc
         loopback_up()
     made = listeners(spec["ports"])
     report["step"] = "workspace"
-    upper = tmpfs_upper(root, spec["tmpfs"]) if spec["tmpfs"] else None
     if spec["overlay"]:
         overlay(root, spec["overlay"])
-    return made, upper
+    return made
 
 
 def main(control_fd: int, spec_fd: int) -> None:
@@ -326,19 +274,16 @@ def main(control_fd: int, spec_fd: int) -> None:
     try:
         with open(spec_fd, "rb") as reading:
             spec = json.load(reading)
-        made, upper = build(spec, report)
-        fds = [listener.fileno() for listener in made] + ([upper] if upper is not None else [])
+        made = build(spec, report)
+        fds = [listener.fileno() for listener in made]
         attached = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
-        masks = mask_arguments(spec)
         control.sendmsg([b"ok"], attached)
         for listener in made:
             listener.close()
-        if upper is not None:
-            os.close(upper)
         if control.recv(1) != b"g":
             os._exit(70)
         report["step"] = "exec"
-        arguments = "\0".join([*spec["arguments"], *masks, *spec["last"]]).encode(errors="surrogateescape") + b"\0"
+        arguments = "\0".join(spec["arguments"]).encode(errors="surrogateescape") + b"\0"
         set_limits(spec["rlimits"])
         command = ["bwrap"]
         if spec["seccomp"]:

@@ -11,7 +11,7 @@ from typing import Any
 from inspan.errors import SandboxError
 from inspan.sandbox import bubblewrap, seccomp
 from inspan.sandbox.contract import GATEWAY_PORT, Confinement
-from inspan.sandbox.mounts import HOME_INSIDE, WORKSPACE, staging
+from inspan.sandbox.mounts import HOME_INSIDE, staging
 
 SECONDS = 60.0
 """The longest a step of a start may take."""
@@ -55,16 +55,15 @@ def specification(
         "directories": laid.directories,
         "files": laid.files,
         "overlay": laid.overlay,
-        "tmpfs": laid.tmpfs,
         "network": own_network,
         "ports": [GATEWAY_PORT] if confinement.ports and own_network else [],
         "rlimits": _resource_limits(confinement),
-        "masks": list(plan.masks),
-        "workspace": WORKSPACE,
-        "root_inside": plan.root_inside,
         "program": program.program,
-        "arguments": bubblewrap.joined(bubblewrap.namespace_arguments(json_fd, block_fd, release_fd), laid.arguments),
-        "last": bubblewrap.closing_arguments(working_directory(confinement), environment(confinement)),
+        "arguments": bubblewrap.joined(
+            bubblewrap.namespace_arguments(json_fd, block_fd, release_fd),
+            laid.arguments,
+            bubblewrap.closing_arguments(working_directory(confinement), environment(confinement)),
+        ),
         "seccomp": seccomp.program().hex(),
         "argv": list(confinement.argv),
     }

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from inspan.errors import SandboxError, UnknownName
 from inspan.sandbox import bubblewrap
-from inspan.sandbox.contract import Confined, Driver, Proof
+from inspan.sandbox.contract import Driver, Proof
 from inspan.sandbox.mounts import HOME_INSIDE
 from inspan.workspace.layout import Owner
 from inspan.workspace.plan import MountPlan
@@ -63,20 +62,6 @@ def shown(level: str, state_dir: str) -> Proof:
 
     remembered(Path(state_dir), f"level-{level}", by_doing, programs=bubblewrap.candidates())
     return found[0] if found else Proof(level=level, available=True, detail="shown before, and nothing has changed")
-
-
-def prove(level: str, confined: Confined) -> dict[str, Any]:
-    """Evidence that a held tree is confined at ``level``, read from outside before its program runs.
-
-    Raises:
-        SandboxError: there is none.
-    """
-    if level == "none":
-        return {"isolated": False}
-    found: dict[str, Any] = getattr(confined, "proof", {})
-    if not found:
-        raise SandboxError(f"no evidence that the process is confined at level {level}")
-    return {"isolated": True} | found
 
 
 def choose(asked: str, *, state_dir: str, rehearsal: bool, allow_none: bool, minimum: str | None = None) -> str:

@@ -7,7 +7,7 @@ import select
 import stat
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from inspan.sandbox import census
@@ -78,11 +78,9 @@ class Watch:
         exceeded: which limit ended the tree: ``memory``, ``processes``, ``workspace_bytes`` or ``workspace_files``.
     """
 
-    def __init__(
-        self, tree: Watched, limits: Limits, group: Group, roots: Sequence[str], room: Callable[[], str | None]
-    ) -> None:
+    def __init__(self, tree: Watched, limits: Limits, group: Group, roots: Sequence[str]) -> None:
         self.exceeded: str | None = None
-        self._tree, self._limits, self._group, self._roots, self._room = tree, limits, group, tuple(roots), room
+        self._tree, self._limits, self._group, self._roots = tree, limits, group, tuple(roots)
         self._before = measure(self._roots)
         self._next_measure = 0.0
         self._thread = threading.Thread(target=self._run, name="inspan-limits", daemon=True)
@@ -120,7 +118,7 @@ class Watch:
             return "processes"
         if limits.memory and "memory" not in self._group.held and _memory(members, limits.memory):
             return "memory"
-        return self._room() or self._workspace()
+        return self._workspace()
 
     def _workspace(self) -> str | None:
         now = time.monotonic()

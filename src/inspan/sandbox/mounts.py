@@ -20,10 +20,8 @@ HOME_INSIDE = "/home/agent"
 _HOST_FILES = ("etc/hosts", "etc/nsswitch.conf", "etc/resolv.conf")
 """Shown as they are on the host where the host's network is granted."""
 
-WORKSPACE = "w"
-"""The workspace's name on the stage."""
-
-_SKELETON, _ROOM, _JOB, _HOME, _PREPARED = "s", "t", "j", "h", "u"
+_WORKSPACE, _SKELETON, _JOB, _HOME = "w", "s", "j", "h"
+"""Names on the stage."""
 
 
 class Staging(NamedTuple):
@@ -34,7 +32,7 @@ class Staging(NamedTuple):
         directories: empty directories on the stage: mount points, and the skeleton layer that carries mount points
             inside the workspace, so that they do not appear in the agent's upper layer.
         files: synthetic files on the stage.
-        overlay, tmpfs: see ``launcher.overlay`` and ``launcher.tmpfs_upper``.
+        overlay: see ``launcher.overlay``.
         arguments: the bwrap arguments of the mounts.
     """
 
@@ -42,7 +40,6 @@ class Staging(NamedTuple):
     directories: list[str]
     files: dict[str, str]
     overlay: dict[str, Any] | None
-    tmpfs: dict[str, Any] | None
     arguments: list[str]
 
 
@@ -55,15 +52,14 @@ def staging(confinement: Confinement, stage: str) -> Staging:
     plan = confinement.plan
     binds = _present([*confinement.tools, *plan.binds])
     hold: list[tuple[str, str, bool]] = [(plan.home, _HOME, True)]
-    directories = ["empty/directory", _SKELETON]
-    overlay, tmpfs = None, None
+    directories = [_SKELETON]
+    overlay = None
     if plan.kind == "overlay":
-        directories += [WORKSPACE, *_mount_points(plan, binds)]
-        overlay, tmpfs = _layers(plan, hold)
-        directories += [_ROOM] if tmpfs else []
+        directories += [_WORKSPACE, *_mount_points(plan, binds)]
+        overlay = _layers(plan, hold)
     else:
-        hold.append((plan.directory, WORKSPACE, not plan.read_only))
-    names = {HOME_INSIDE: _HOME, plan.root_inside: WORKSPACE}
+        hold.append((plan.directory, _WORKSPACE, not plan.read_only))
+    names = {HOME_INSIDE: _HOME, plan.root_inside: _WORKSPACE}
     for number, bind in enumerate(binds):
         names[bind.target] = f"b{number}"
         hold.append((bind.source, f"b{number}", bind.writable))
@@ -87,7 +83,7 @@ def staging(confinement: Confinement, stage: str) -> Staging:
         etc,
         bubblewrap.bind_arguments(shown, stage, names),
     )
-    return Staging(hold, directories, files, overlay, tmpfs, arguments)
+    return Staging(hold, directories, files, overlay, arguments)
 
 
 def _present(binds: list[Bind]) -> list[Bind]:
@@ -112,26 +108,21 @@ def _mount_points(plan: MountPlan, binds: list[Bind]) -> list[str]:
     return points
 
 
-def _layers(plan: MountPlan, hold: list[tuple[str, str, bool]]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def _layers(plan: MountPlan, hold: list[tuple[str, str, bool]]) -> dict[str, Any]:
     names = []
     for number, lower in enumerate(plan.lowers):
         names.append(f"l{number}")
         hold.append((lower, names[-1], False))
-    request: dict[str, Any] = {"lowers": [*names, _SKELETON], "upper": None, "work": None, "at": WORKSPACE}
+    request: dict[str, Any] = {"lowers": [*names, _SKELETON], "upper": None, "work": None, "at": _WORKSPACE}
     if plan.upper is None or plan.work is None:
         if not plan.read_only:
             raise SandboxError("an overlay without an upper layer can only be read", reason="environment_lost")
-        return request, None
-    if plan.upper_tmpfs_bytes is not None:
-        hold.append((plan.upper, _PREPARED, False))
-        inodes = max(1024, plan.upper_tmpfs_bytes >> 12)
-        room = {"at": _ROOM, "bytes": plan.upper_tmpfs_bytes, "inodes": inodes, "prepared": _PREPARED}
-        return request | {"upper": f"{_ROOM}/upper", "work": f"{_ROOM}/work"}, room
+        return request
     # overlayfs wants upper and work on one mount: their common directory is bound, not each of them.
     parent = os.path.commonpath([posixpath.dirname(plan.upper), posixpath.dirname(plan.work)])
     hold.append((parent, _JOB, True))
     upper, work = (f"{_JOB}/{os.path.relpath(path, parent)}" for path in (plan.upper, plan.work))
-    return request | {"upper": upper, "work": work}, None
+    return request | {"upper": upper, "work": work}
 
 
 def _synthetic(plan: MountPlan) -> dict[str, str]:
@@ -143,5 +134,4 @@ def _synthetic(plan: MountPlan) -> dict[str, str]:
         "etc/hostname": "inspan\n",
         "etc/hosts": "127.0.0.1 localhost inspan\n::1 localhost\n",
         "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
-        "empty/file": "",
     }

@@ -15,7 +15,6 @@ from inspan.sandbox import census, cgroups, launching, proof, spawning
 from inspan.sandbox.cgroups import Group
 from inspan.sandbox.contract import Confinement, Proof
 from inspan.sandbox.limits import Watch, ended
-from inspan.sandbox.upper import copy_out, room_left
 
 
 class SandboxDriver:
@@ -62,8 +61,6 @@ class NamespacedTree:
         orphans: command names of processes that had outlived the program and were ended with the tree.
         executed: whether the program was executed at all; None while unknown.
         proof: what was seen of the tree from outside while it was held (``proof.Seen`` as a dictionary).
-        upper_fd: the upper layer's directory where it is on a tmpfs, None otherwise; copied to the plan's upper by
-            ``wait``.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], confinement: Confinement, group: Group) -> None:
@@ -75,7 +72,6 @@ class NamespacedTree:
         self.orphans: tuple[str, ...] = ()
         self.executed: bool | None = None
         self.proof: dict[str, Any] = {}
-        self.upper_fd: int | None = None
         self._process, self._confinement, self._group = process, confinement, group
         self._outer = os.pidfd_open(process.pid)
         self._init: int | None = None
@@ -85,7 +81,7 @@ class NamespacedTree:
         self._json: int | None = None
         self._watch: Watch | None = None
         self._main: int | None = None
-        self._done = self._copied = self._closed = self._killed = False
+        self._done = self._closed = self._killed = False
 
     def enter(self, json_fd: int, block_fd: int, guard_fd: int) -> None:
         """Wait until bwrap has built the sandbox and holds; look at it from outside."""
@@ -112,27 +108,17 @@ class NamespacedTree:
         # A stopped monitor cannot exit with the program, so that there is time for a census of what the program leaves
         # behind; the namespace's init runs on, and the kernel's parent-death signal reaches a stopped process too.
         signal.pidfd_send_signal(self._outer, signal.SIGSTOP)
-        self._watch = Watch(
-            self,
-            self._confinement.limits,
-            self._group,
-            self._disk_roots(),
-            lambda: room_left(self.upper_fd),
-        )
+        self._watch = Watch(self, self._confinement.limits, self._group, self._disk_roots())
 
     def joined(self, received: list[int]) -> None:
         """Take over what the launcher made, and put it into its control groups while it waits."""
-        plan = self._confinement.plan
-        if plan.upper_tmpfs_bytes is not None and plan.upper is not None:
-            self.upper_fd = received.pop()
         self.listeners = [socket.socket(fileno=fd) for fd in received]
         if self._confinement.network == "host" and self._confinement.ports:
             self.listeners = [spawning.host_listener()]
         self.base_url = spawning.address(self.listeners)
         self._group.join(self.pid)
-        room = "tmpfs" if self.upper_fd is not None else "watch"
         held = {"memory": "watch", "processes": "rlimit", "file_size": "rlimit", "open_files": "rlimit"}
-        held |= {"workspace_bytes": room, "workspace_files": room} | self._group.held
+        held |= {"workspace_bytes": "watch", "workspace_files": "watch"} | self._group.held
         limits = self._confinement.limits
         self.held = {name: mechanism for name, mechanism in held.items() if getattr(limits, name) is not None}
 
@@ -155,6 +141,36 @@ class NamespacedTree:
             os.write(self._block, b"g")
             os.close(self._block)
             self._block = None
+            self._require_filter()
+
+    def _require_filter(self) -> None:
+        """See the system call filter in force: bubblewrap installs it last, between the release and the program."""
+        assert self._init is not None
+        until = time.monotonic() + launching.SECONDS
+        while True:
+            over = ended(self._init, 0) or time.monotonic() > until
+            program = self._program()
+            executed = program is not None and proof.other_program(program, self._init_pid)
+            if self._filtered(program):
+                return
+            if self._killed:  # by the watch, for a limit: an end of its own, and nothing was proved
+                self.proof.clear()
+                return
+            if executed or over:
+                self.kill()
+                raise SandboxError("no system call filter is in force for the program; it was ended")
+            ended(self._init, 0.001)
+
+    def _filtered(self, program: int | None) -> bool:
+        """Note the mode of the program, or of the init under the same filter once the program is gone."""
+        mode = proof.seccomp_mode(program or self._init_pid)
+        if mode is not None and self.proof.get("Seccomp") != proof.FILTERED:
+            self.proof["Seccomp"] = mode
+        return self.proof.get("Seccomp") == proof.FILTERED
+
+    def _program(self) -> int | None:
+        """The program's number outside; None before it is forked and after it is gone."""
+        return next((p.pid for p in self.members() if not p.zombie and proof.number_inside(p.pid) == 2), None)
 
     def kill(self) -> None:
         """See ``Confined.kill``."""
@@ -174,7 +190,7 @@ class NamespacedTree:
                     pass
 
     def wait(self, timeout: float | None = None) -> int | None:
-        """See ``Confined.wait``. Afterwards the plan's upper is filled also where it was on a tmpfs."""
+        """See ``Confined.wait``."""
         until = None if timeout is None else time.monotonic() + timeout
         for fd in (self._outer, self._init):
             left = None if until is None else max(0.0, until - time.monotonic())
@@ -197,10 +213,10 @@ class NamespacedTree:
         self._closed = True
         for listener in self.listeners:
             listener.close()
-        for fd in (self._block, self._json, self._init, self._main, self._outer, self.upper_fd):
+        for fd in (self._block, self._json, self._init, self._main, self._outer):
             if fd is not None:
                 os.close(fd)
-        self._block = self._json = self.upper_fd = None
+        self._block = self._json = None
 
     # What the watch asks.
 
@@ -239,13 +255,13 @@ class NamespacedTree:
         if not self._killed:
             left = [process for process in self.members() if proof.number_inside(process.pid) not in (1, 2)]
             self.orphans = census.names(left)
+        self._filtered(None)  # the monitor takes the init's last state with it
         _signal(self._outer, signal.SIGCONT)
 
     def _disk_roots(self) -> list[str]:
         plan = self._confinement.plan
         workspace = plan.directory if plan.kind == "clone" else plan.upper
-        on_disk = workspace is not None and self.upper_fd is None and not plan.read_only
-        return [plan.home, *([workspace] if on_disk and workspace else [])]
+        return [plan.home] if workspace is None or plan.read_only else [plan.home, workspace]
 
     def _finish(self) -> None:
         self._process.wait()
@@ -258,9 +274,6 @@ class NamespacedTree:
             self.executed = b"exit-code" in _rest(self._json)
         self._dismiss_guard()
         self._group.remove()
-        if self.upper_fd is not None and not self._copied and self._confinement.plan.upper:
-            self._copied = True
-            copy_out(self.upper_fd, self._confinement.plan.upper)
 
     def _reap_init(self) -> None:
         """Where we are a subreaper the namespace's init became our child when its monitor died."""

@@ -18,7 +18,6 @@ _SECONDS = 60.0
 
 # Only a shell and cat: a host need not have more. Each line is one fact; what must fail is tried.
 _SCRIPT = r"""
-cat /proc/self/status
 for p in "$CANARY" /root/.ssh /run/docker.sock; do [ -e "$p" ] && echo "sees: $p"; done
 (echo x > /usr/inspan-probe) 2>/dev/null && echo "wrote: /usr"
 (echo x > /inspan-probe) 2>/dev/null && echo "wrote: /"
@@ -74,17 +73,13 @@ def _judge(tree: NamespacedTree, read: int, plan: MountPlan) -> Proof:
     with open(os.dup(read), "rb") as reading:
         report = reading.read(1 << 20).decode(errors="replace")
     lines = report.splitlines()
-    evidence: dict[str, Any] = dict(tree.proof)
+    evidence: dict[str, Any] = dict(tree.proof)  # the filter, too, was seen at the release
     problems = [line for line in lines if line.startswith(("sees: ", "wrote: ", "cannot "))]
-    fields = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-    evidence["Seccomp"] = int(fields.get("Seccomp", "-1"))
     evidence["interfaces"] = [
         line.split(":")[0].strip() for line in lines if ":" in line and "\t" not in line and _is_device(line)
     ]
     if status != 0 or "done" not in lines:
         problems.append(f"the probe ended with {status}")
-    if evidence["Seccomp"] != 2:
-        problems.append("no system call filter is in force")
     if evidence["interfaces"] != ["lo"]:
         problems.append(f"network interfaces inside: {', '.join(evidence['interfaces'])}")
     if not os.path.exists(f"{plan.directory}/written"):

@@ -25,11 +25,10 @@ def seen(pid: int) -> dict[str, Any] | None:
     """Namespaces, identity and privileges of a process; None when it is gone or cannot be looked at.
 
     Keys: ``namespaces`` and ``own`` (name to inode, of the process and of this one), ``uid``, ``CapEff``, ``CapBnd``
-    (hexadecimal), ``NoNewPrivs``, ``Seccomp``.
+    (hexadecimal), ``NoNewPrivs``.
     """
     try:
-        with open(f"/proc/{pid}/status") as reading:
-            fields = dict(line.split(":\t", 1) for line in reading.read().splitlines() if ":\t" in line)
+        fields = _status(pid)
         inside = {name: os.stat(f"/proc/{pid}/ns/{name}").st_ino for name in NAMESPACES}
     except OSError:
         return None
@@ -40,8 +39,32 @@ def seen(pid: int) -> dict[str, Any] | None:
         "CapEff": fields["CapEff"].strip(),
         "CapBnd": fields["CapBnd"].strip(),
         "NoNewPrivs": int(fields["NoNewPrivs"]),
-        "Seccomp": int(fields["Seccomp"]),
     }
+
+
+FILTERED = 2
+"""The mode of a process under a system call filter."""
+
+
+def seccomp_mode(pid: int) -> int | None:
+    """The mode of a process, a dead one that was not reaped included; None when it is gone."""
+    try:
+        return int(_status(pid)["Seccomp"])
+    except (OSError, KeyError):
+        return None
+
+
+def other_program(pid: int, than: int) -> bool:
+    """Whether two processes are known to run different program files."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe") != os.readlink(f"/proc/{than}/exe")
+    except OSError:
+        return False
+
+
+def _status(pid: int) -> dict[str, str]:
+    with open(f"/proc/{pid}/status") as reading:
+        return dict(line.split(":\t", 1) for line in reading.read().splitlines() if ":\t" in line)
 
 
 def require(found: dict[str, Any], confinement: Confinement) -> None:
@@ -67,14 +90,10 @@ def require(found: dict[str, Any], confinement: Confinement) -> None:
 def number_inside(pid: int) -> int:
     """The number a process of a sandbox has in the sandbox's pid namespace; 0 when it is gone."""
     try:
-        with open(f"/proc/{pid}/status") as reading:
-            for line in reading:
-                if line.startswith("NSpid:"):
-                    numbers = line.split()[1:]
-                    return int(numbers[1]) if len(numbers) > 1 else int(numbers[0])
-    except OSError:
-        pass
-    return 0
+        numbers = _status(pid)["NSpid"].split()
+    except (OSError, KeyError):
+        return 0
+    return int(numbers[1] if len(numbers) > 1 else numbers[0])
 
 
 def executable_inside(pid: int, program: str, path: str, cwd: str) -> bool:

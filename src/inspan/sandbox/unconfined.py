@@ -64,8 +64,6 @@ class NoneDriver:
 class KeptTree:
     """A tree below a keeper. See ``Confined``, and ``NamespacedTree`` for the further attributes."""
 
-    upper_fd: int | None = None
-
     def __init__(
         self, process: subprocess.Popen[bytes], control: socket.socket, marker: str, confinement: Confinement
     ) -> None:
@@ -80,9 +78,8 @@ class KeptTree:
         self._process, self._control, self._marker = process, control, marker.encode()
         self._pidfd = os.pidfd_open(process.pid)
         self._group = cgroups.group(confinement.limits)
-        self._watch = Watch(
-            self, confinement.limits, self._group, [confinement.plan.directory, confinement.plan.home], lambda: None
-        )
+        plan = confinement.plan
+        self._watch = Watch(self, confinement.limits, self._group, [plan.directory, plan.home])
         self._group.join(process.pid)
         self._seen: set[tuple[int, int]] = set()
         self._exit: int | None = None

@@ -27,11 +27,8 @@ class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
         upper, work: the writable layer and overlayfs' work directory; None for a clone.
         directory: the clone's tree; for an overlay, the empty directory used as mount point.
         binds: further binds, in order: object stores, shared dependency directories.
-        masks: paths inside that are hidden by an empty file or directory (``.env``, settings that would be discovered).
         read_only: the workspace is mounted read-only (a read-only job).
         home: host directory bound writable as HOME.
-        upper_tmpfs_bytes: put upper and work on a tmpfs of this size made by the launcher instead (state on a file
-            system that cannot hold an upper); None otherwise.
         uid, gid: owner of the writable leaves and the identity inside.
     """
 
@@ -43,8 +40,6 @@ class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
     upper: str | None = None
     work: str | None = None
     binds: tuple[Bind, ...] = ()
-    masks: tuple[str, ...] = ()
     read_only: bool = False
-    upper_tmpfs_bytes: int | None = None
     uid: int
     gid: int
