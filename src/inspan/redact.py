@@ -35,6 +35,16 @@ _PATTERNS: Final = (
     rb"(?i:(?<![a-z])bearer[ \t]{1,4})[A-Za-z0-9._~+/-]{16,2048}={0,2}",
     rb"(?<=://)[^\s/:@]{0,128}:[^\s/@]{3,256}(?=@)",
 )
+_FOLD: Final = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ-", b"abcdefghijklmnopqrstuvwxyz_")
+_STARTS: Final = (
+    (b"_____begin ", (0,)), (b"sk_", (0, -1)), (b"glpat_", (0,)), (b"akia", (0,)), (b"asia", (0,)), (b"aiza", (0,)),
+    (b"xox", (0,)), (b"hf_", (0,)), (b"npm_", (0,)), (b"xai_", (0,)), (b"pypi_", (0,)), (b"eyj", (0,)),
+    (b"github_pat_", (0,)),
+    (b"bearer", (0,)), (b"://", (3,)),
+)  # fmt: skip
+"""Where a match of a pattern can begin: a literal of it in folded bytes, and the beginnings relative to its place. One
+search for literals is fifty times as fast as one for the patterns; only at these places are the patterns tried."""
+_GITHUB = re.compile(rb"gh[oprsu]_")
 _BEARER_BEFORE = re.compile(rb"(?i:bearer)[ \t]{1,4}\Z")
 _BLOCK_OPEN = re.compile(
     rb"-----BEGIN [A-Z ]{0,36}(?:(?<=PRIVATE KEY)-{0,5})?\Z|-----BEGIN [A-Z ]{0,24}PRIVATE KEY-----"
@@ -78,20 +88,60 @@ class Redactor:
 
     def data(self, b: bytes) -> bytes:
         """``b`` without secrets."""
-        return self._regex.sub(MARK.encode(), b) if self._regex else b
+        return _replaced(b, self._secrets(b))
 
     def text(self, s: str) -> str:
         """``s`` without secrets."""
         return self.data(s.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
-    def unsettled(self, b: bytes) -> int:
-        """Where the tail of ``b`` begins that may still turn into a secret when more bytes follow."""
+    def settled(self, b: bytes) -> tuple[bytes, bytes]:
+        """What of ``b`` is sure, without secrets, and the tail that may still turn into one when more bytes follow."""
         cut = len(b) - max((_overlap(b, form) for form in self.forms), default=0)
         if self.patterns:
             cut = min(cut, _pattern_tail(b))
-        if self._regex:
-            cut = min((m.start() for m in self._regex.finditer(b) if m.start() < cut < m.end()), default=cut)
-        return cut
+        secrets = self._secrets(b)
+        cut = min((start for start, end in secrets if start < cut < end), default=cut)
+        return _replaced(b[:cut], [span for span in secrets if span[1] <= cut]), b[cut:]
+
+    def _secrets(self, b: bytes) -> list[tuple[int, int]]:
+        """Start and end of every secret in ``b``, in order: what searching with the one big pattern would find."""
+        if self._regex is None:
+            return []
+        starts: set[int] = set()
+        for form in self.forms:
+            _add_places(starts, b, form)
+        if self.patterns:
+            folded = b.translate(_FOLD)
+            for literal, offsets in _STARTS:
+                _add_places(starts, folded, literal, offsets)
+            starts.update(found.start() for found in _GITHUB.finditer(folded))
+        spans: list[tuple[int, int]] = []
+        for start in sorted(starts):
+            if start >= (spans[-1][1] if spans else 0):
+                found = self._regex.match(b, start)
+                if found:
+                    spans.append(found.span())
+        return spans
+
+
+def _add_places(places: set[int], b: bytes, literal: bytes, offsets: tuple[int, ...] = (0,)) -> None:
+    """Add where ``literal`` stands in ``b``, moved by each of ``offsets``; places may overlap."""
+    place = b.find(literal)
+    while place >= 0:
+        places.update([place + offset for offset in offsets if place + offset >= 0])
+        place = b.find(literal, place + 1)
+
+
+def _replaced(b: bytes, spans: list[tuple[int, int]]) -> bytes:
+    """``b`` with a mark in place of every span."""
+    if not spans:
+        return b
+    kept: list[bytes] = []
+    last = 0
+    for start, end in spans:
+        kept += [b[last:start], MARK.encode()]
+        last = end
+    return b"".join([*kept, b[last:]])
 
 
 def _overlap(b: bytes, form: bytes) -> int:
@@ -125,10 +175,8 @@ class StreamRedactor:
 
     def feed(self, chunk: bytes) -> bytes:
         """Take a chunk; return what can be written now."""
-        whole = self._held + chunk
-        cut = self._redactor.unsettled(whole)
-        self._held = whole[cut:]
-        return self._redactor.data(whole[:cut])
+        sure, self._held = self._redactor.settled(self._held + chunk)
+        return sure
 
     def flush(self) -> bytes:
         """The rest, at the end of the stream."""

@@ -65,7 +65,8 @@ class Pump:
             self.total += len(chunk)
             self._store(self._stream.feed(chunk))
             self._split(chunk, lines)
-        return lines
+        # All in one go: it is much cheaper than line by line, and a private key of several lines is seen as one.
+        return self._redactor.data(b"\n".join(lines)).split(b"\n") if lines else []
 
     def finish(self, burst: int = 1 << 23) -> list[bytes]:
         """Drain what is in the pipe without waiting, then close it; an unfinished last line counts as a line."""
@@ -98,7 +99,7 @@ class Pump:
                     self.cut += 1
             if end < 0:
                 return
-            lines.append(self._redactor.data(bytes(self._rest)))
+            lines.append(bytes(self._rest))
             self._rest.clear()
             self._skipping = False
             start = end + 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from inspan.redact import MARK, Redactor, StreamRedactor
 
@@ -64,3 +66,23 @@ def test_complete_lines_are_not_held_back() -> None:
 
 def test_a_private_key_without_end_is_hidden_too() -> None:
     assert Redactor().text(BLOCK[: BLOCK.index("-----END")]) == MARK
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([*SAMPLES.values(), "https://a:b@", "gsk_" + KEY, "npm-" + KEY, "ASIA" + "Z" * 16]),
+            st.sampled_from(
+                ["sk-", "gsk-", "://", "a:b@", "-----BEGIN ", "PRIVATE KEY-----", "bearer ", "eyJ", " ", "\n", "."]
+            ),
+            st.text("aZ0_-@:/", max_size=40),
+            st.just("canary+0123/abc"),
+        ),
+        max_size=12,
+    ).map("".join)
+)
+@settings(deadline=None)
+def test_searching_by_literals_finds_what_the_one_big_pattern_finds(text: str) -> None:
+    redactor = Redactor(["canary+0123/abc", "aaaaaaaa"])
+    assert redactor._regex is not None
+    assert redactor.data(text.encode()) == redactor._regex.sub(MARK.encode(), text.encode())
