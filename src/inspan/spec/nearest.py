@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """Up to three known names like ``name``, best first: close spellings, then names that contain it or begin it."""
+    from difflib import get_close_matches  # not before something is wrong
+
     names = sorted(set(known))
     folded = {n.casefold(): n for n in reversed(names)}
     close = [folded[m] for m in get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 from inspan.errors import UnknownName
 from inspan.outcome.records import Outcome, decode
 from inspan.spec.paths import State
-from inspan.store.artifacts import read_artifact
 from inspan.store.database import explained, open_reader
 from inspan.store.named import queries
 from inspan.store.records import ArtifactRow, AttemptRow, EventRow, JobRow, event_row, job_row
@@ -50,7 +48,9 @@ def find_job(state: State, text: str) -> JobRow:
             f"{text!r} begins the ids of {len(found)} jobs.", where=", ".join(found), do="Give more of it."
         )
     recent = [row["id"] for row in _rows(state, "recent_ids", {})]
-    near = difflib.get_close_matches(text, recent, 3) or recent[:3]
+    from difflib import get_close_matches
+
+    near = get_close_matches(text, recent, 3) or recent[:3]
     do = f"Did you mean {', '.join(near)}? inspan ps lists them." if near else "Start one with inspan run."
     raise UnknownName(f"There is no job {text!r}.", where=str(state.database), do=do)
 
@@ -78,6 +78,8 @@ def artifacts(state: State, job: str) -> list[ArtifactRow]:
 
 def artifact(state: State, digest: str) -> bytes:
     """The bytes of one artifact. ``StateError`` when it is gone or was changed."""
+    from inspan.store.artifacts import read_artifact
+
     return read_artifact(state.artifacts, digest)
 
 

@@ -10,7 +10,6 @@ import click
 
 from inspan import __version__
 from inspan.errors import InspanError
-from inspan.interfaces.cli.refusal import internal_error, refuse, usage_error
 from inspan.interfaces.cli.verbs import LazyGroup
 
 _INTERRUPTED = 130
@@ -34,19 +33,27 @@ def run_command(arguments: list[str]) -> int:
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except InspanError as error:
-        return refuse(error, as_json=as_json)
+        return _refused(error, as_json)
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message(), file=sys.stderr)
         return 2
     except click.UsageError as error:
-        return refuse(usage_error(error), as_json=as_json)
+        return _refused(error, as_json)
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
     except BrokenPipeError:
         _close_stdout()
         return 1
     except Exception as error:
-        return refuse(internal_error(error), as_json=as_json)
+        return _refused(error, as_json)
+
+
+def _refused(error: Exception, as_json: bool) -> int:
+    from inspan.interfaces.cli.refusal import internal_error, refuse, usage_error
+
+    if isinstance(error, click.UsageError):
+        error = usage_error(error)
+    return refuse(error if isinstance(error, InspanError) else internal_error(error), as_json=as_json)
 
 
 def _close_stdout() -> None:
