@@ -15,7 +15,7 @@ from inspan.gate.runners import Runner
 from inspan.outcome.canonical import digest
 from inspan.spec.job import Check
 
-_SHIM_VERSION = 2
+_SHIM_VERSION = 3
 """Raised when the shim's lines change their meaning, so that remembered runs are not misread."""
 
 

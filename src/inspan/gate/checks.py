@@ -9,6 +9,7 @@ from inspan.gate.command import CommandRun, run_command
 from inspan.gate.context import GateContext, Trees, trees
 from inspan.gate.digest import digest
 from inspan.gate.evidence_of_tests import judge_tests
+from inspan.gate.exit_evidence import judge_exit
 from inspan.gate.other_tree import elsewhere, links, references
 from inspan.gate.runners import Runner, detect
 from inspan.gate.tests.judge import shown
@@ -90,8 +91,18 @@ def _judged(context: GateContext, both: Trees, check: Check) -> tuple[CheckResul
         context.say(f"check {check.name} on the result")
         layer = context.setup_for_checks or context.setup
         run = run_command(context, context.result, check.command, runner=runner, timeout=check.timeout, setup=layer)
-        seen = judge_tests(context, both, check, runner, base, run) if runner is not None else []
+        seen = _seen(context, both, check, runner, base, run)
     return _result(context, check, runner, base, run, seen), seen
+
+
+def _seen(
+    context: GateContext, both: Trees, check: Check, runner: Runner | None, base: CommandRun, run: CommandRun
+) -> list[Violation]:
+    """What the change did to the tests, by their own results where there are any."""
+    told = any(r.tests is not None and r.tests.loaded for r in (base, run))
+    if runner is not None and told:
+        return judge_tests(context, both, check, runner, base, run)
+    return judge_exit(context, both, check, base, run)
 
 
 def _passed(run: CommandRun) -> bool:

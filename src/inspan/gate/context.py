@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from inspan.gate.installed import module_names
 from inspan.gate.tests.trees import Blob, content, files
 from inspan.redact import Redactor
 from inspan.sandbox.contract import Limits
@@ -114,3 +115,9 @@ def trees(context: GateContext) -> Trees:
     git = context.git()
     base = files(git, context.base)
     return Trees(git=git, base=base, result=base if context.result == context.base else files(git, context.result))
+
+
+def installed(context: GateContext) -> frozenset[str]:
+    """Names of the modules the checks find installed."""
+    layers = [layer.lower for layer in (context.setup, context.setup_for_checks) if layer is not None]
+    return module_names(context.toolset.path, layers)

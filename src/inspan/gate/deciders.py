@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 
 from inspan.gate import decider_keys as keys
-from inspan.gate.commands import executed_files, make_targets
+from inspan.gate.commands import make_targets
+from inspan.gate.reach import reached
 from inspan.gate.tests.conventions import is_test_file
 from inspan.spec.globs import Globs
 
@@ -60,6 +61,8 @@ _WHOLE: tuple[tuple[str, str], ...] = (  # regular expressions over the lower-ca
     (r"(^|/)conftest\.py$", "pytest hooks and fixtures"),
     (r"(^|/)(sitecustomize|usercustomize)\.py$", "code run at interpreter start"),
     (r"\.pth$", "code run at interpreter start"),
+    (r"\.py[co]$", "compiled code that runs in place of the source that is shown"),
+    (r"(^|/)[^/]+\.(dist|egg)-info/entry_points\.txt$", "plugins a test runner loads by themselves"),
     (r"(^|/)(noxfile|fabfile|tasks|dodo)\.py$", "task definitions"),
     (r"(^|/)(jest|vitest|vite|playwright|cypress|karma|ava|babel|wdio)\.config\.[cm]?[jt]sx?$", "test runner"),
     (r"(^|/)vitest\.(workspace|setup)\.[cm]?[jt]s$", "test runner"),
@@ -68,6 +71,8 @@ _WHOLE: tuple[tuple[str, str], ...] = (  # regular expressions over the lower-ca
     (r"(^|/)(\.eslintrc(\.\w+)?|\.eslintignore|eslint\.config\.\w+|biome\.jsonc?|tslint\.json)$", "lint configuration"),
     (r"(^|/)(\.?pylintrc|pyrightconfig\.json|\.golangci\.\w+|\.?clippy\.toml)$", "lint configuration"),
     (r"(^|/)(codecov\.ya?ml|\.codecov\.ya?ml|nextest\.toml|\.cargo/config(\.toml)?)$", "check configuration"),
+    (r"(^|/)(\.npmrc|\.yarnrc(\.ya?ml)?|\.pnpmfile\.cjs|bunfig\.toml|\.mvn/.+|\.bazelrc|\.rspec)$", "check options"),
+    (r"(^|/)(phpunit\.xml(\.dist)?|ctestconfig\.cmake|ctesttestfile\.cmake|\.shellcheckrc)$", "test runner"),
     (r"(^|/)(taskfile|\.?lefthook|\.pre-commit-config)\.ya?ml$", "task and hook definitions"),
     (r"(^|/)\.(husky|githooks|git-hooks)/", "git hooks"),
     (r"^\.(github/(workflows|actions)|circleci|buildkite|woodpecker|ci|gitlab/ci|teamcity)/", "continuous integration"),
@@ -90,6 +95,7 @@ _RUNNER_MODULES = """
     random re reprlib select selectors shlex shutil signal site socket stat string struct subprocess sys sysconfig
     tempfile textwrap threading time token tokenize tomllib traceback types typing unicodedata urllib uuid warnings
     weakref xml zipfile zipimport zlib pytest _pytest unittest pluggy iniconfig packaging pygments exceptiongroup
+    cmd code codeop configparser contextvars doctest fractions gzip pdb pkgutil quopri readline runpy zoneinfo
     tomli coverage pytest_cov xdist execnet pytest_timeout pytest_asyncio anyio attr attrs
 """
 RUNNER_MODULES = frozenset(_RUNNER_MODULES.split())
@@ -153,19 +159,22 @@ def _in_file(touched: Touched, commands: Sequence[str], base: frozenset[str]) ->
         yield Decider(path=touched.path, key=keys.WHOLE, why=f"{why}: its mere presence moves the root directory")
 
 
-def _shadow(touched: Touched, packages: frozenset[str], test_roots: frozenset[str]) -> Decider | None:
+def _shadow(
+    touched: Touched, packages: frozenset[str], test_roots: frozenset[str], names: frozenset[str]
+) -> Decider | None:
     """A new module that takes the place of one the test runner imports."""
     if touched.before is not None or touched.after is None:
         return None
     folder, base = posixpath.split(touched.path)
     stem, extension = posixpath.splitext(base)
-    if extension not in (".py", ".pyc", ".so", ".pyd"):
+    linked = not extension and touched.after.startswith(b"link to ")  # a directory by another name
+    if extension not in (".py", ".pyc", ".so", ".pyd") and not linked:
         return None
     name = stem.split(".")[0]
     if name == "__init__":
         folder, name = posixpath.split(folder)
     on_path = folder in ("", "src", "lib") or (folder in test_roots and folder not in packages)
-    if not on_path or name not in RUNNER_MODULES:
+    if not on_path or name not in names:
         return None
     return Decider(path=touched.path, key=name, why="takes the place of a module the test runner imports")
 
@@ -177,6 +186,8 @@ def changed(
     result_paths: Iterable[str],
     commands: Sequence[str],
     harness_globs: Sequence[str] = (),
+    before: Callable[[str], bytes | None] = lambda _: None,
+    taken: Collection[str] = (),
 ) -> list[Decider]:
     """The deciders among changed paths.
 
@@ -185,21 +196,24 @@ def changed(
         base_paths, result_paths: all tracked paths of base and of the result.
         commands: the check commands; the scripts they execute decide as a whole.
         harness_globs: settings files harness programs discover in a tree and obey.
+        before: bytes of a path on base; what the commands reach is read in it.
+        taken: names of modules installed in the environment of the checks.
     """
     base = frozenset(base_paths)
     everything = frozenset(result_paths) | base
     packages = frozenset(posixpath.dirname(p) for p in everything if posixpath.basename(p) == "__init__.py")
     test_roots = frozenset(posixpath.dirname(p) for p in everything if p.endswith(".py") and is_test_file(p))
-    scripts = {f for c in commands for f in executed_files(c) if f in base}
+    scripts = reached(commands, base, before)
+    names = RUNNER_MODULES | frozenset(taken)
     discovered = Globs(harness_globs) if harness_globs else None
     out: list[Decider] = []
     for t in touched:
         found = list(_in_file(t, commands, base))
-        shadow = _shadow(t, packages, test_roots)
+        shadow = _shadow(t, packages, test_roots, names)
         if shadow is not None:
             found.append(shadow)
-        if t.path in scripts and not found:
-            found.append(Decider(path=t.path, key=keys.WHOLE, why="a check runs this file"))
+        if t.path in scripts and not found and _rule(t.path) is None:
+            found.append(Decider(path=t.path, key=keys.WHOLE, why="a check runs or reads this file"))
         if discovered is not None and discovered.match(t.path) and not found:
             found.append(Decider(path=t.path, key=keys.WHOLE, why="settings a harness discovers and obeys"))
         out += found

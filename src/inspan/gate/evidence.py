@@ -6,7 +6,7 @@ import msgspec
 
 from inspan.errors import InspanError
 from inspan.gate.checks import ChecksVerdict, run_checks
-from inspan.gate.context import GateContext, trees
+from inspan.gate.context import GateContext, installed, trees
 from inspan.gate.receipt import receipt
 from inspan.gate.scope import judge_scope
 from inspan.outcome.decide import Finding
@@ -68,6 +68,7 @@ def _run(context: GateContext) -> GateReport:
         after=both.after,
         base_paths=both.base,
         result_paths=both.result,
+        taken=installed(context),
     )
     unfit = any(v.level == "reject" for v in context.changeset.violations)
     checks = _unrun(context) if unfit else run_checks(context)

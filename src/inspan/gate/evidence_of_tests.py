@@ -18,6 +18,7 @@ from inspan.gate.tests.probes import Planted, Probe, plant
 from inspan.gate.tests.trees import Blob, stored, swapped, variant
 from inspan.gate.tests.wanted import renamed, uncollected
 from inspan.outcome.records import Violation
+from inspan.spec.globs import Globs
 from inspan.spec.job import Check
 
 _PROBES = 3
@@ -26,7 +27,11 @@ _PROBE_FILES = 12
 
 
 def _supports(path: str) -> bool:
-    return is_test_file(path) or posixpath.basename(path) == "conftest.py"
+    return is_test_file(path) or _hooks(path)
+
+
+def _hooks(path: str) -> bool:
+    return posixpath.basename(path) == "conftest.py"
 
 
 def test_changes(both: Trees) -> tuple[TestChanges, list[str]]:
@@ -82,6 +87,8 @@ def judge_tests(
     if run.exit == 0 and not after.complete:
         return [_silent(check, after)]
     changes, paths = test_changes(both)
+    permitted = Globs(context.job.may_change)
+    paths = [p for p in paths if both.before(p) is not None or not _hooks(p) or not permitted.match(p)]
     failed_modules = {p for p, (outcome, _) in before.collect.items() if outcome == "failed" and p in both.base}
     modules = {p: m.items for p in failed_modules if (m := parse(p, both.before(p) or b"")) is not None}
     out = complete(before, after, changes, uncollected(before, after, modules, changes))
@@ -90,18 +97,20 @@ def judge_tests(
     out += regressed(before, after) + unconventional(both, before)
     second, planted = _base_tests_on_result(context, both, check, runner, before, after, changes, paths)
     third = None
-    if changes.existing or changes.added:
+    if paths:
         third = _run(context, both, check, runner, start="base", swap=paths, planted=[])
-    # Where no existing test changed, base's tests on the result are the delivered ones.
+    # Where nothing of the tests changed, base's tests on the result are the delivered ones.
     runs = Runs(
         base_base=before,
         delivered_result=after,
-        base_result=(second.tests if second is not None else None) if changes.existing else after,
+        base_result=(second.tests if second is not None else None) if paths else after,
         delivered_base=third.tests if third is not None else before,
     )
     out += _confirmed(context, check, runner, runs, changes)
-    if second is not None and second.tests is not None:
-        out += _judge_probes(context, both, check, runner, second.tests, planted)
+    if second is not None and not (second.tests is not None and second.tests.complete):
+        out.append(_unread(check, second))
+    elif second is not None and second.tests is not None:
+        out += _judge_probes(context, both, check, runner, second.tests, planted, moved=bool(paths))
     return out
 
 
@@ -135,6 +144,13 @@ def _silent(check: Check, after: TestRun) -> Violation:
     return Violation(path="", rule="results_missing", detail=f"{check.name}: {detail}")
 
 
+def _unread(check: Check, run: CommandRun) -> Violation:
+    """The run that would have shown whether the change stands without its own tests came to no regular end."""
+    how = "did not end in time" if run.ended == "timeout" else "left no complete test results"
+    detail = f"{check.name}: base's tests on the result, with copies that must fail among them, {how}"
+    return Violation(path="", rule="results_missing", level="hold", detail=detail)
+
+
 def _base_tests_on_result(
     context: GateContext,
     both: Trees,
@@ -145,15 +161,18 @@ def _base_tests_on_result(
     changes: TestChanges,
     paths: list[str],
 ) -> tuple[CommandRun | None, list[Planted]]:
-    """Base's tests with probes among them, on the result's code; only the probes where no existing test changed."""
-    planted = _plant(both, before, after, changes)
+    """Base's tests with probes among them, on the result's code; only the probes where nothing of the tests changed.
+
+    What was only added is left out as well: a new test module, or the package file of the tests, can replace what the
+    others test.
+    """
+    planted = _plant(both, before, after, changes, paths)
     only = ""
-    if not changes.existing:
+    if not paths:
         if not planted:
             return None, []
         only = "\n".join(sorted({i for p in planted for probe in p.probes for i in (probe.id, probe.original)}))
-    swap = paths if changes.existing else []
-    return _run(context, both, check, runner, start="result", swap=swap, planted=planted, only=only), planted
+    return _run(context, both, check, runner, start="result", swap=paths, planted=planted, only=only), planted
 
 
 def _run(
@@ -179,7 +198,9 @@ def _run(
     return run_command(context, commit, check.command, runner=runner, timeout=check.timeout, setup=layer, only=only)
 
 
-def _plant(both: Trees, before: TestRun, after: TestRun, changes: TestChanges) -> list[Planted]:
+def _plant(
+    both: Trees, before: TestRun, after: TestRun, changes: TestChanges, swapped_back: list[str]
+) -> list[Planted]:
     """Probes from tests that pass on the result: the repaired ones first, then those that passed all along."""
     good = [i for i in before.outcomes if after.outcomes.get(renamed(i, changes)) == "passed" and "[" not in i]
     good.sort(key=lambda i: before.outcomes[i] == "passed")
@@ -193,7 +214,7 @@ def _plant(both: Trees, before: TestRun, after: TestRun, changes: TestChanges) -
         module = parse(path, data) if data is not None and path.endswith(".py") else None
         if module is None or data is None or left <= 0:
             continue
-        if not changes.existing and both.after(path) != data:
+        if path not in swapped_back and both.after(path) != data:
             data = both.after(path) or b""
             module = parse(path, data)
         found = plant(module, data, by_path[path], left) if module is not None else None
@@ -204,10 +225,22 @@ def _plant(both: Trees, before: TestRun, after: TestRun, changes: TestChanges) -
 
 
 def _judge_probes(
-    context: GateContext, both: Trees, check: Check, runner: Runner, tests: TestRun, planted: list[Planted]
+    context: GateContext,
+    both: Trees,
+    check: Check,
+    runner: Runner,
+    tests: TestRun,
+    planted: list[Planted],
+    *,
+    moved: bool,
 ) -> list[Violation]:
     """A probe that passes on the result, and fails on base as it must, shows that the suite's word is worth nothing."""
-    passed = probed(tests, (p for file in planted for p in file.probes))
+    probes = [p for file in planted for p in file.probes]
+    # Base's version of a test module may not even load on the result; the change itself is then judged by other means.
+    if probes and not any(p.original in tests.outcomes or (moved and tests.cell(p.original) == "X") for p in probes):
+        detail = f"{check.name}: tests that passed say nothing once copies that must fail stand beside them"
+        return [Violation(path=planted[0].path, rule="results_missing", level="hold", detail=detail)]
+    passed = probed(tests, probes)
     if not passed:
         return []
     only = "\n".join(sorted({i for p in passed for i in (p.id, p.original)}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from inspan.gate.deciders import Decider, Touched, changed
 from inspan.outcome.decide import Finding
@@ -65,6 +65,7 @@ def judge_scope(
     after: Read,
     base_paths: Iterable[str],
     result_paths: Iterable[str],
+    taken: Collection[str] = (),
 ) -> tuple[Finding, tuple[Violation, ...]]:
     """Judge the scope of a change.
 
@@ -74,6 +75,7 @@ def judge_scope(
         harness_deciders: globs of settings files that harness programs discover and obey.
         before, after: bytes of a path on base and on the result, None where it does not exist.
         base_paths, result_paths: all paths of the two trees.
+        taken: names of modules installed in the environment of the checks.
 
     Returns:
         The finding and every violation, those of the changeset first; ``note`` ones decide nothing.
@@ -89,6 +91,8 @@ def judge_scope(
         result_paths=result_paths,
         commands=[c.command for c in job.checks],
         harness_globs=harness_deciders,
+        before=before,
+        taken=taken,
     )
     violations += _decided(deciders, permitted)
     rejected = [v for v in violations if v.level == "reject"]

@@ -40,6 +40,9 @@ def ensure_rules(state: State, repo: Repository, base: str) -> Path:
 def ignored_among(state: State, repo: Repository, base: str, paths: Sequence[bytes]) -> set[bytes]:
     """Those of ``paths`` that the base's rules ignore; whether they are tracked is not asked.
 
+    Caches of compiled Python are ignored whatever the rules say: an interpreter would run them in place of the source
+    that a person reads.
+
     Raises:
         GateError: git gave no answer.
     """
@@ -55,4 +58,5 @@ def ignored_among(state: State, repo: Repository, base: str, paths: Sequence[byt
     )
     if done.returncode > 1:
         raise GateError(f"git check-ignore failed: {done.stderr.decode('utf-8', 'replace')[-300:]}", where=str(rules))
-    return {path[2:] for path in done.stdout.split(b"\0")[:-1]}
+    compiled = {path for path in paths if b"__pycache__" in path.split(b"/")}
+    return compiled | {path[2:] for path in done.stdout.split(b"\0")[:-1]}

@@ -47,6 +47,7 @@ def pytest_configure(config: Any) -> None:
         _writer.prefix = "" if root == "." else root + "/"
         _writer.line(kind="start", runner="pytest", version=pytest.__version__)
         config.option.maxfail = 0  # evidence of every test, whatever the first one does
+        config.option.continue_on_collection_errors = True
 
 
 @pytest.hookimpl(trylast=True)

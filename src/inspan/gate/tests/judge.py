@@ -11,7 +11,7 @@ from inspan.gate.results import TestRun
 from inspan.gate.tests.changes import TestChanges
 from inspan.gate.tests.items import item_of
 from inspan.gate.tests.probes import Probe
-from inspan.gate.tests.table import Cells, Level, Reading, read
+from inspan.gate.tests.table import Cells, Level, Reading, leaning, read
 from inspan.gate.tests.wanted import missing, renamed
 from inspan.outcome.records import Violation
 
@@ -73,6 +73,8 @@ def transplanted(runs: Runs, changes: TestChanges, prompt: str) -> list[Violatio
             steady=item in changes.steady,
             removal_asked=asked,
         )
+        if reading is None and not touched:
+            reading = leaning(cells)
         if reading is None or (
             reading.rule == "test_edited" and reading.level == "note" and item not in changes.edited
         ):

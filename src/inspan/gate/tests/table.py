@@ -78,6 +78,21 @@ def read(
     return _edited(one, two, three, loosening or Loosening())
 
 
+def leaning(cells: Cells) -> Reading | None:
+    """The reading of a test that nobody touched and that passes only beside what was added to the tests."""
+    one, two, three, four = cells
+    if four != "P" or two not in (*_BAD, "-"):
+        return None
+    if two == "A" and one == "A" and three == "P":
+        return _reading("target_replaced", "reject", "adding to the tests alone turned an untouched test green")
+    if one == "P" and two == "A":
+        return _reading("target_replaced", "reject", "an untouched test fails without what was added to the tests")
+    return _reading(
+        "target_replaced", "hold", "an untouched test passes only beside what was added to the tests",
+        "a fixture, or a package file the tests need",
+    )  # fmt: skip
+
+
 def _removed(one: str, two: str, folded: bool, asked: bool) -> Reading | None:
     if one == "S":
         return _reading("test_removed", "note", "a disabled test was removed")
