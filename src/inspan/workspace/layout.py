@@ -63,13 +63,16 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def made(directory: Path, mode: int = 0o700) -> Path:
-    """``directory``, created with its parents where missing.
+    """``directory``, created with its parents where missing; with any other mode than the default also if the umask is
+    stricter: a directory that the sandbox's identity passes must let it pass.
 
     Raises:
         StateError: it cannot be created: no permission or a full disk.
     """
     try:
         directory.mkdir(mode=mode, parents=True, exist_ok=True)
+        if mode != 0o700:
+            directory.chmod(mode)
     except OSError as refused:
         raise state_error(refused, directory) from refused
     return directory
