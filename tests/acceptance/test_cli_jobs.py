@@ -102,6 +102,19 @@ def test_the_verbs_on_a_finished_job(repo: Path, tmp_path: Path) -> None:
     assert len(branches(repo)) == 3
 
 
+@pytest.mark.parametrize("flags", [(), ("--dirty",)], ids=["commit", "snapshot"])
+def test_a_retry_starts_from_the_base_of_the_first_job(repository: Path, flags: tuple[str, ...]) -> None:
+    (repository / "draft.txt").write_text("first\n")
+    command = ("run", "p", "--repo", str(repository), *BACKEND, "--rehearse", "write-file", "--unchecked", *flags)
+    first = document(*command)
+    (repository / "draft.txt").write_text("second\n")
+    subprocess.run(["git", "-C", repository, "commit", "-q", "--allow-empty", "-m", "the branch moves on"], check=True)
+    again = document("retry", first["job"])
+    assert again["change"]["base"] == first["change"]["base"] and again["verdict"] == "accepted", again
+    anew = document(*command)  # control: asked anew, it starts from the checkout as it is now
+    assert anew["change"]["base"] != first["change"]["base"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_cancels_and_the_work_is_kept(repo: Path, slow: str, number: signal.Signals) -> None:
     process = start("slow", "--repo", str(repo), *BACKEND, "--rehearse", slow)

@@ -157,7 +157,6 @@ def drive(program: tuple[Harness, str], repository: Path, tmp_path: Path):
                     home_inside=str(home),
                     files_inside=str(home / "files"),
                     report_inside=str(home / "report.json"),
-                    as_root=os.geteuid() == 0,
                     **changes,  # type: ignore[arg-type]
                 )
             )

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from workspace_kit import KINDS, ROOT, SANDBOX, SELF, inside, reference_tree, require_sandbox, sample, sh
+from workspace_kit import KINDS, ROOT, SANDBOX, SELF, blob, inside, reference_tree, require_sandbox, sample, sh
 
 from inspan.errors import RepositoryError, WorkspaceError
 from inspan.spec.paths import State
 from inspan.workspace.build import missing, plan_attempt
-from inspan.workspace.changeset import Changeset, blob, collect, patch
+from inspan.workspace.changeset import Changeset, collect, patch
 from inspan.workspace.fingerprint import differences, fingerprint
 from inspan.workspace.repository import open_repository, resolve_base, uncommitted
 

@@ -19,11 +19,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from attack_rows import ATTACKS, EDIT, Attack
-from workspace_kit import IDENTITY, KINDS, SANDBOX, inside, require_sandbox, sample, sh
+from workspace_kit import IDENTITY, KINDS, SANDBOX, inside, require_sandbox, sample, sh, tree_paths
 
 from inspan.spec.paths import State
 from inspan.workspace.build import plan_attempt, plan_check
-from inspan.workspace.changeset import Changeset, collect, patch, tree_paths
+from inspan.workspace.changeset import Changeset, collect, patch
 from inspan.workspace.gate_repository import gate_git
 from inspan.workspace.plan import MountPlan
 from inspan.workspace.repository import Repository, open_repository

@@ -100,7 +100,7 @@ def test_launching_is_a_pure_function(adapter: Harness) -> None:
     assert dict(os.environ) == before
 
 
-@pytest.mark.parametrize("change", [{"read_only": True}, {"as_root": True}, {"session": "s-1"}, {"prompt": ""}])
+@pytest.mark.parametrize("change", [{"read_only": True}, {"session": "s-1"}, {"prompt": ""}])
 def test_every_form_of_a_call(adapter: Harness, change: dict) -> None:
     launch = ask(adapter, **change)
     assert launch.argv[0] == "/opt/program"

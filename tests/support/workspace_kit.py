@@ -11,7 +11,10 @@ from inspan.sandbox.contract import Confinement, Limits
 from inspan.sandbox.levels import driver, probe
 from inspan.spec.paths import State
 from inspan.workspace.build import Owner
+from inspan.workspace.gate_repository import gate_git
+from inspan.workspace.objects import Objects
 from inspan.workspace.plan import MountPlan
+from inspan.workspace.repository import Repository
 
 IDENTITY = {
     "GIT_AUTHOR_NAME": "a",
@@ -106,3 +109,16 @@ def reference_tree(state: State, key: str, plan: MountPlan, scratch: Path) -> st
     layers = f"lowerdir={':'.join(plan.lowers)},upperdir={plan.upper},workdir={plan.work},userxattr"
     mounted = f"mount -t overlay overlay -o '{layers}' '{plan.directory}' && cd '{plan.directory}' && {script}"
     return sh('unshare -m bash -c "$MOUNTED"', "/", MOUNTED=mounted).split()[-1]
+
+
+def blob(state: State, repo: Repository, commit: str, path: str) -> bytes | None:
+    """Content of a file or link of a commit of the gate's, None when there is none at ``path``."""
+    with Objects(gate_git(state, repo)) as objects:
+        entry = objects.entry(commit, os.fsencode(path))
+        return None if entry is None or entry.is_tree or entry.is_gitlink else objects.blob(entry.oid)
+
+
+def tree_paths(state: State, repo: Repository, commit: str) -> list[str]:
+    """Paths of every file of a commit of the gate's, sorted by bytes; submodules count as files."""
+    listed = gate_git(state, repo).run("ls-tree", "-r", "-z", "--name-only", commit)
+    return [os.fsdecode(path) for path in listed.split(b"\0")[:-1]]

@@ -86,7 +86,6 @@ def call(harness: Harness, request: AttemptRequest, paths: AttemptPaths) -> Call
             files_inside=f"{home}/{FILES}",
             report_inside=f"{home}/{REPORT}",
             read_only=request.read_only,
-            as_root=request.plan.uid == 0,
             session=request.session,
         )
     )

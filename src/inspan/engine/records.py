@@ -26,7 +26,6 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         harness, provider, model: the backend; ``provider`` is ``rehearsal`` in a rehearsal.
-        asked_provider: the provider the backend named.
         harness_config: the user's ``[harnesses.NAME]`` table of a configured harness.
         harness_version: of the program found at submission.
         deciders: globs of settings files that harness obeys.
@@ -39,13 +38,12 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
         workspace: kind of workspace.
         repository: the checkout, as found.
         rehearsal: name of the scenario played, None with a real provider.
-        continue_base, continue_result: for ``retry --continue``: the earlier job's base and result.
+        continue_result: for ``retry --continue``: the earlier job's result.
         config_digest: of the repository's own configuration file, None without one.
     """
 
     harness: str
     provider: str
-    asked_provider: str
     model: str
     upstream: Upstream
     level: str
@@ -59,7 +57,6 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     pass_env: tuple[str, ...] = ()
     setup_inputs: tuple[str, ...] = ()
     rehearsal: str | None = None
-    continue_base: str | None = None
     continue_result: str | None = None
     config_digest: str | None = None
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from inspan.engine.records import Resolved
-from inspan.errors import HarnessError, InvalidSpec, SandboxError
+from inspan.errors import HarnessError, InvalidSpec, RepositoryError, SandboxError
 from inspan.gateway.contract import Upstream
 from inspan.harness.contract import Harness
 from inspan.harness.registry import SHIPPED, harness, refuse_reason
@@ -22,6 +22,7 @@ from inspan.spec.paths import State
 from inspan.store.database import make_private_directory
 from inspan.store.read import find_job, get_outcome
 from inspan.workspace.build import overlay_possible
+from inspan.workspace.gate_repository import holds
 from inspan.workspace.repository import Repository, open_repository, resolve_base
 
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -53,7 +54,7 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
         SandboxError: the asked confinement cannot be had.
     """
     repository = open_repository(job.repo)
-    base = resolve_base(repository, job.base)
+    base = _base(job, state, repository)
     asked = parse_backend(_backend_text(job, config))
     worker = harness(asked.harness, config.harnesses)
     endpoint = provider(asked.provider, config)
@@ -79,7 +80,6 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
     resolved = Resolved(
         harness=asked.harness,
         provider=upstream.provider,
-        asked_provider=asked.provider,
         model=asked.model,
         upstream=upstream,
         level=level,
@@ -93,12 +93,21 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
         pass_env=config.pass_env,
         setup_inputs=config.setup_inputs,
         rehearsal=_scenario(job.rehearse)[1] if job.rehearse is not None else None,
-        continue_base=earlier[0] if earlier else None,
         continue_result=earlier[1] if earlier else None,
         config_digest=config.repository_digest,
     )
     final = msgspec.structs.replace(asked, provider=upstream.provider)
     return Submission(job, earlier[0] if earlier else base, str(final), resolved, job.continue_from)
+
+
+def _base(job: Job, state: State, repository: Repository) -> str:
+    """The commit a job starts from: one of the checkout's, or one the gate made of it (a snapshot, a result)."""
+    try:
+        return resolve_base(repository, job.base)
+    except RepositoryError:
+        if job.base is not None and holds(state, repository, job.base):
+            return job.base
+        raise
 
 
 def _backend_text(job: Job, config: Configuration) -> str:

@@ -101,7 +101,6 @@ class LaunchRequest(msgspec.Struct, frozen=True, kw_only=True):
     files_inside: str
     report_inside: str
     read_only: bool = False
-    as_root: bool = False
     session: str | None = None
 
 

@@ -1,15 +1,13 @@
-"""``harness@provider/model``: parsing, and refusing names nobody knows. Nothing ever falls through to a default."""
+"""``harness@provider/model``, parsed. The registries say whether a name is known; nothing falls through."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
-from inspan.errors import InvalidSpec, UnknownName
-from inspan.spec.nearest import suggestion
+from inspan.errors import InvalidSpec
 
 FORM: Final = "harness@provider/model"
 _NAME = re.compile(r"[a-z][a-z0-9_.-]{0,62}")
@@ -44,23 +42,6 @@ def parse_backend(text: str) -> Backend:
     if not model or model != model.strip() or any(c.isspace() or ord(c) < 32 for c in model):
         raise _bad(text, f"{model!r} cannot be a model: it is empty or holds white space")
     return Backend(harness, provider, model)
-
-
-def known_backend(text: str, harnesses: Iterable[str], providers: Iterable[str]) -> Backend:
-    """Parse a backend whose harness and provider must be among the known ones.
-
-    Raises:
-        InvalidSpec: for a malformed backend.
-        UnknownName: for a harness or provider nobody knows; names the nearest.
-    """
-    backend = parse_backend(text)
-    for part, name, known in (
-        ("harness", backend.harness, tuple(harnesses)),
-        ("provider", backend.provider, tuple(providers)),
-    ):
-        if name not in known:
-            raise UnknownName(f"no {part} is called {name!r}", where=f"backend {text!r}", do=suggestion(name, known))
-    return backend
 
 
 def _bad(text: str, why: str) -> InvalidSpec:

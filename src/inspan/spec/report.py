@@ -39,11 +39,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     pr_url: str | None = None
     problems: tuple[str, ...] = ()
 
-    @property
-    def incomplete(self) -> bool:
-        """The agent itself says that the work is not done."""
-        return self.completed is False or bool(self.blockers)
-
 
 def decode_report(data: bytes | str) -> Report | None:
     """A report document, None when ``data`` is not one.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32, lower case: nothing looks like another letter
 _EPOCH = 1_767_225_600  # 2026-01-01T00:00:00Z
 _TICKS = 8  # per second
-_JOB = re.compile(rf"j[{_ALPHABET}]{{11}}")
 
 
 def _base32(value: int, digits: int) -> str:
@@ -27,11 +25,6 @@ def new_job_id(now: float | None = None) -> str:
     """
     ticks = max(0, int(((time.time() if now is None else now) - _EPOCH) * _TICKS))
     return "j" + _base32(ticks % 32**7, 7) + _base32(secrets.randbelow(32**4), 4)
-
-
-def is_job_id(text: str) -> bool:
-    """Whether ``text`` has the form of a job's id."""
-    return _JOB.fullmatch(text) is not None
 
 
 def attempt_id(job: str, n: int) -> str:

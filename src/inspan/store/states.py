@@ -27,8 +27,3 @@ LEGAL: Final[dict[str, frozenset[str]]] = {
     **{end: frozenset() for end in ENDS},
 }
 """What may follow each state. Staying is always legal: a step that is run again enters its state again."""
-
-
-def legal(was: str, now: str) -> bool:
-    """Whether a job may go from ``was`` to ``now``."""
-    return was == now or now in LEGAL.get(was, frozenset())

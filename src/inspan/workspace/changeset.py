@@ -164,17 +164,3 @@ def patch(state: State, repo: Repository, base: str, result: str) -> bytes:
     """The change as a patch, every byte shown: no attribute, filter or text conversion has a say."""
     git = TrustedGit(ensure_gate(state, repo), repo.object_format)
     return git.run("diff-tree", "-p", "--text", *_DIFF, base, result)
-
-
-def blob(state: State, repo: Repository, commit: str, path: str) -> bytes | None:
-    """Content of a file or link of a commit, None when there is none at ``path``."""
-    git = TrustedGit(ensure_gate(state, repo), repo.object_format)
-    with Objects(git) as objects:
-        entry = objects.entry(commit, os.fsencode(path))
-        return None if entry is None or entry.is_tree or entry.is_gitlink else objects.blob(entry.oid)
-
-
-def tree_paths(state: State, repo: Repository, commit: str) -> list[str]:
-    """Paths of every file of a commit, sorted by bytes; submodules count as files."""
-    git = TrustedGit(ensure_gate(state, repo), repo.object_format)
-    return [os.fsdecode(path) for path in git.run("ls-tree", "-r", "-z", "--name-only", commit).split(b"\0")[:-1]]

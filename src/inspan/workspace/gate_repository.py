@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from inspan.errors import RepositoryError, WorkspaceError
@@ -60,6 +61,13 @@ def _refresh(path: Path, content: bytes | None) -> None:
 def gate_git(state: State, repo: Repository) -> TrustedGit:
     """git on the gate's repository, which must have been made before; takes no lock."""
     return TrustedGit(gate_dir(state, repo), repo.object_format)
+
+
+def holds(state: State, repo: Repository, commit: str) -> bool:
+    """Whether ``commit`` is the full id of a commit the gate has made or borrowed. Makes nothing."""
+    if not re.fullmatch("[0-9a-f]{40}([0-9a-f]{24})?", commit) or not gate_dir(state, repo).exists():
+        return False
+    return gate_git(state, repo).call("cat-file", "-e", commit + "^{commit}").returncode == 0
 
 
 def keep_base(state: State, repo: Repository, base: str) -> None:

@@ -47,7 +47,7 @@ def test_a_rehearsal_stands_in_for_any_provider_without_its_credential(repositor
     found = resolve(
         a_job(repository, backend="bare@anthropic/claude", sandbox="none"), Configuration(), state(), environment()
     )
-    assert found.backend == "bare@rehearsal/claude" and found.resolved.asked_provider == "anthropic"
+    assert found.backend == "bare@rehearsal/claude" and found.resolved.provider == "rehearsal"
     assert found.resolved.upstream.kind == "rehearsal" and found.resolved.credential_env is None
 
 

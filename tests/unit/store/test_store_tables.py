@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 import stat
 import subprocess
@@ -315,13 +316,12 @@ def test_an_artifact_that_was_changed_is_not_returned(store: Store) -> None:
 
 def test_ids_sort_by_time_and_are_safe_everywhere() -> None:
     early, late = ids.new_job_id(1_800_000_000), ids.new_job_id(1_800_000_001)
-    assert early < late and all(map(ids.is_job_id, (early, late)))
+    assert early < late and all(re.fullmatch("j[0-9a-hjkmnp-tv-z]{11}", name) for name in (early, late))
     many = {ids.new_job_id() for _ in range(200)}
     assert len(many) >= 199
     name = ids.attempt_id(early, 1)
     assert subprocess.run(["git", "check-ref-format", f"refs/heads/inspan/{name}"]).returncode == 0
     assert subprocess.run(["git", "check-ref-format", "refs/heads/inspan/a..b"]).returncode != 0
-    assert not ids.is_job_id(early.upper())
 
 
 def test_many_processes_open_a_fresh_state_at_once() -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
-from workspace_kit import KINDS, SANDBOX, inside, require_sandbox, sample, sh
+from workspace_kit import KINDS, SANDBOX, blob, inside, require_sandbox, sample, sh, tree_paths
 
 from inspan.errors import GateError
 from inspan.spec.paths import State
 from inspan.workspace import changes, scan
 from inspan.workspace.build import plan_attempt
-from inspan.workspace.changeset import Changeset, blob, collect, patch, tree_paths
+from inspan.workspace.changeset import Changeset, collect, patch
 from inspan.workspace.gate_repository import gate_git
 from inspan.workspace.git import TrustedGit
 from inspan.workspace.plan import MountPlan

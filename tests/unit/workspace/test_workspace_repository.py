@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
-from workspace_kit import sample, sh
+from workspace_kit import blob, sample, sh, tree_paths
 
 from inspan.errors import RepositoryError
 from inspan.spec.paths import State
-from inspan.workspace.changeset import blob, tree_paths
 from inspan.workspace.fingerprint import differences, fingerprint
 from inspan.workspace.place import ancestor_settings, inside_root
 from inspan.workspace.repository import Uncommitted, open_repository, resolve_base, uncommitted

@@ -50,6 +50,7 @@ def document(state: State, row: JobRow) -> dict[str, Any]:
         "schema": SCHEMA,
         **summary(state, row),
         "spec": msgspec.to_builtins(row.spec),
+        "config_digest": row.resolved.get("config_digest"),
         "attempts": msgspec.to_builtins(read.attempts(state, row.id)),
         "artifacts": msgspec.to_builtins(read.artifacts(state, row.id)),
         "outcome": as_document(outcome) if outcome else None,
