@@ -1,7 +1,9 @@
 """A result as a branch of the user's repository: objects by a pack, one reference created, nothing else touched.
 
 The user's index, work tree, HEAD, configuration and hooks play no part: objects are unpacked and one reference is made
-with a compare-and-swap that only succeeds while it does not exist.
+with a compare-and-swap that only succeeds while it does not exist. Root writes into somebody else's repository as its
+owner: a link that stands there leads nowhere the owner could not go, and everything written is the owner's. Where the
+owner cannot reach the repository (a mount below root's home), root writes, never through a link, and gives it away.
 """
 
 from __future__ import annotations
@@ -95,14 +97,22 @@ def deliver_branch(state: State, repo: Repository, delivery: Delivery) -> Delive
     if gate.call("check-ref-format", ref).returncode:
         raise DeliveryError(f"{ref} is not a valid reference name", where=delivery.job)
     commit = _commit(gate, delivery, result)
-    user = TrustedGit(repo.common_dir, repo.object_format)
+    owner = _owner(repo)
+    user = TrustedGit(repo.common_dir, repo.object_format, user=owner)
+    private = owner is not None and not _reachable(user)
+    if private:
+        user = TrustedGit(repo.common_dir, repo.object_format)
     there = _ref(user, ref)
     if there is None:
-        objects = _transfer(gate, user, commit, delivery.change.base)
+        written = _objects(gate, user, commit, delivery.change.base)
+        if private:
+            _refuse_links(repo, ref, written)
+        _transfer(gate, user, written)
         done = user.call(
             "update-ref", "--no-deref", "-m", f"inspan: job {delivery.job}", ref, commit, "0" * len(commit)
         )
-        _give_back(repo, ref, objects)
+        if private and owner is not None:
+            _give_back(repo, ref, written, owner)
         there = _ref(user, ref)
         if there is None:
             raise DeliveryError(
@@ -151,13 +161,18 @@ def _ref(user: TrustedGit, ref: str) -> str | None:
     return done.stdout.decode().strip() or None if done.returncode == 0 else None
 
 
-def _transfer(gate: TrustedGit, user: TrustedGit, commit: str, base: str) -> list[str]:
-    """Bring the objects that ``commit`` has beyond what the user has into the user's store; returns their ids."""
+def _objects(gate: TrustedGit, user: TrustedGit, commit: str, base: str) -> list[str]:
+    """Ids of the objects that ``commit`` has beyond what the user has."""
     had = [base]
     if user.call("cat-file", "-e", f"{base}^{{commit}}").returncode:  # a snapshot of uncommitted work is ours alone
         had = gate.line("rev-parse", f"{base}^@").split()
     wanted = "".join([f"{commit}\n", *(f"^{c}\n" for c in had)]).encode()
-    pack = gate.run("pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset", input=wanted)
+    return gate.run("rev-list", "--objects", "--no-object-names", "--stdin", input=wanted).decode().split()
+
+
+def _transfer(gate: TrustedGit, user: TrustedGit, objects: list[str]) -> None:
+    """Write objects into the user's store."""
+    pack = gate.run("pack-objects", "--stdout", "--quiet", input="".join(f"{oid}\n" for oid in objects).encode())
     done = user.call("unpack-objects", "-q", "--strict", input=pack)
     if done.returncode:
         words = done.stderr.decode("utf-8", "replace").strip()[-400:]
@@ -166,21 +181,48 @@ def _transfer(gate: TrustedGit, user: TrustedGit, commit: str, base: str) -> lis
             where=user.git_dir,
             do="check the permissions and the free space of the repository, then retry",
         )
-    listed = gate.run("rev-list", "--objects", "--no-object-names", "--stdin", input=wanted)
-    return listed.decode().split()
 
 
-def _give_back(repo: Repository, ref: str, objects: list[str]) -> None:
-    """As root in somebody else's repository: what was written belongs to its owner, not to root."""
+def _owner(repo: Repository) -> tuple[int, int] | None:
+    """Whom to write as: the repository's owner where root delivers into somebody else's, else ourselves (None)."""
     owner = os.stat(repo.common_dir)
-    if os.geteuid() != 0 or owner.st_uid == 0:
-        return
-    paths = [f"objects/{oid[:2]}" for oid in objects] + [f"objects/{oid[:2]}/{oid[2:]}" for oid in objects]
+    return None if os.geteuid() != 0 or owner.st_uid == 0 else (owner.st_uid, owner.st_gid)
+
+
+def _reachable(user: TrustedGit) -> bool:
+    """Whether the repository's owner has a way to it."""
+    try:
+        return user.call("rev-parse", "--git-dir").returncode == 0
+    except OSError:  # git itself is out of the owner's reach
+        return False
+
+
+def _places(ref: str, objects: list[str]) -> list[str]:
+    """Everything that is written below the git directory, directories before what they hold."""
     parts = ref.split("/")
-    paths += ["/".join([*top, *parts[:depth]]) for top in ([], ["logs"]) for depth in range(2, len(parts) + 1)]
-    for path in paths:
-        try:
-            if os.lstat(os.path.join(repo.common_dir, path)).st_uid == 0:
-                os.lchown(os.path.join(repo.common_dir, path), owner.st_uid, owner.st_gid)
-        except FileNotFoundError:
-            continue
+    above = ["/".join([*top, *parts[:depth]]) for top in ([], ["logs"]) for depth in range(1, len(parts) + 1)]
+    return [
+        "objects",
+        "logs",
+        *above,
+        *(f"objects/{o[:2]}" for o in objects),
+        *(f"objects/{o[:2]}/{o[2:]}" for o in objects),
+    ]
+
+
+def _refuse_links(repo: Repository, ref: str, objects: list[str]) -> None:
+    for place in _places(ref, objects):
+        if os.path.islink(os.path.join(repo.common_dir, place)):
+            raise DeliveryError(
+                "root does not write through a link in somebody else's repository",
+                where=os.path.join(repo.common_dir, place),
+                do="run as the owner of the repository, or replace the link by a directory",
+            )
+
+
+def _give_back(repo: Repository, ref: str, objects: list[str], owner: tuple[int, int]) -> None:
+    """What root wrote belongs to the repository's owner."""
+    for place in _places(ref, objects):
+        path = os.path.join(repo.common_dir, place)
+        if os.path.lexists(path) and os.lstat(path).st_uid == 0:
+            os.lchown(path, *owner)

@@ -100,6 +100,7 @@ class TrustedGit:
         work_tree: work tree for the few commands that need one.
         index: index file to use instead of the repository's own.
         objects: object directory to use instead of the repository's own (its alternates are followed).
+        user: (uid, gid) to run as instead of one's own; only root can.
     """
 
     def __init__(
@@ -110,10 +111,12 @@ class TrustedGit:
         work_tree: str | os.PathLike[str] | None = None,
         index: str | os.PathLike[str] | None = None,
         objects: str | os.PathLike[str] | None = None,
+        user: tuple[int, int] | None = None,
     ) -> None:
         self.git_dir, self.object_format = os.fspath(git_dir), object_format
         self.env = environment(self.git_dir, object_format)
         self.cwd = "/"
+        self.user = user
         if work_tree is not None:
             self.env["GIT_WORK_TREE"] = self.cwd = os.fspath(work_tree)
         if index is not None:
@@ -139,6 +142,8 @@ class TrustedGit:
             feed = {"input": input}
         else:
             feed = {"stdin": input}
+        if self.user is not None:
+            feed |= {"user": self.user[0], "group": self.user[1], "extra_groups": []}
         try:
             return subprocess.run(  # type: ignore[call-overload,no-any-return]
                 self.command(*args, config=config),
