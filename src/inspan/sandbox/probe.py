@@ -136,4 +136,20 @@ def _enable(error: InspanError) -> str | None:
                     return command
         except OSError:
             continue
-    return None
+    return _CONTAINER if _contained() else None
+
+
+_CONTAINER = (
+    "docker run --cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
+    " --security-opt systempaths=unconfined ..."
+)
+"""How the container is to be started from outside; a user inside who is not root does without ``--cap-add``."""
+_CAP_SYS_ADMIN = 1 << 21
+
+
+def _contained() -> bool:
+    """Whether somebody put this process under a system call filter, or took a privilege from root."""
+    with open("/proc/self/status") as reading:
+        fields = dict(line.split(":\t", 1) for line in reading.read().splitlines() if ":\t" in line)
+    weak_root = os.geteuid() == 0 and not int(fields.get("CapEff", "0"), 16) & _CAP_SYS_ADMIN
+    return fields.get("Seccomp", "0").strip() == "2" or weak_root
