@@ -153,11 +153,9 @@ def _details(context: Context, progress: Progress) -> dict[str, Any]:
     resolved, cause = context.resolved(job), collected.cause if collected else None
     changeset = collected.changeset if collected else None
     base = prepared.base if prepared else context.row(job).base
-    said = (cause.detail if cause else None, progress.ended.detail if progress.ended else None)
-    details = [*(failure.detail for failure in progress.failures), *(text for text in said if text)]
     fields: dict[str, Any] = {
         "attempt": 1,
-        "detail": details[0] if details else None,
+        "detail": _detail(progress),
         "backend": _backend(resolved, progress),
         "change": changeset.change if changeset else Change(base=base),
         "violations": (*progress.checkout, *(gated.violations if gated else ())),
@@ -173,6 +171,17 @@ def _details(context: Context, progress: Progress) -> dict[str, Any]:
     if gated is not None:
         fields |= {"checks": gated.results, "receipt": gated.receipt}
     return fields
+
+
+def _detail(progress: Progress) -> str | None:
+    """The cause in words: of a stage that failed, of the provider, of the runner, else the harness's own error."""
+    collected, ended = progress.collected, progress.ended
+    said = [failure.detail for failure in progress.failures]
+    said += [collected.cause.detail] if collected and collected.cause else []
+    said += [ended.detail] if ended and ended.detail else []
+    if collected and collected.executor.state is not FacetState.PASSED and ended and ended.ending:
+        said += [ended.ending.error] if ended.ending.error else []
+    return said[0] if said else None
 
 
 def _backend(resolved: Resolved, progress: Progress) -> BackendRecord:

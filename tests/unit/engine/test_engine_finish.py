@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from inspan.attempt.contract import TerminalRecord
 from inspan.engine.ending import as_cancelled
-from inspan.engine.finish import _moved, _situation
+from inspan.engine.finish import _detail, _moved, _situation
 from inspan.engine.records import Collected, Gated, Progress, dump, load
 from inspan.engine.stages import failed
+from inspan.harness.contract import Ending
 from inspan.outcome.decide import Finding, decide
 from inspan.outcome.reasons import REASONS
 from inspan.outcome.records import Change, FacetState, FileChange
@@ -72,6 +74,18 @@ def test_a_cancelled_decision_keeps_only_what_stood_against_success(reason: str)
     assert (decision.verdict, decision.reason) == ("cancelled", "cancelled_by_user")
     assert decision.reasons.count("cancelled_by_user") == 1
     assert not any(REASONS[r].verdict in ("accepted", "no_change") for r in decision.reasons)
+
+
+def test_an_error_of_the_harness_is_the_detail_unless_something_better_is_known() -> None:
+    def ended(detail: str | None) -> TerminalRecord:
+        said = Ending(complete=True, ok=False, error="no end after 100 turns")
+        return TerminalRecord(attempt="j.a1", end="exited", started="s", ended="e", detail=detail, ending=said)
+
+    crashed = Collected(executor=Finding(state=FacetState.FAILED, reasons=("harness_crashed",)))
+    assert _detail(Progress(job="j", collected=crashed, ended=ended(None))) == "no end after 100 turns"
+    assert _detail(Progress(job="j", collected=crashed, ended=ended("out of memory"))) == "out of memory"
+    passed = Collected(executor=PASSED)  # control: an error that was got over explains nothing
+    assert _detail(Progress(job="j", collected=passed, ended=ended(None))) is None
 
 
 def test_what_a_person_moved_elsewhere_is_only_noted() -> None:
