@@ -16,7 +16,7 @@ from inspan.gate.receipt import receipt
 from inspan.gate.scope import judge_scope
 from inspan.gate.setup import setup_changed
 from inspan.outcome.decide import Finding
-from inspan.outcome.records import FacetState, Violation
+from inspan.outcome.records import CheckResult, FacetState, Violation
 from inspan.spec.job import Job
 from inspan.store.states import GATING
 from inspan.workspace.build import SetupLayer
@@ -24,6 +24,8 @@ from inspan.workspace.changeset import Changeset
 
 WORTH_CHECKING = ("declared_incomplete",)
 """Reasons against the executor with which the checks still run: their evidence helps whoever goes on."""
+TAMPERED = "gate_tampered"
+"""The scope gate's reason under which a check that passes proves nothing."""
 
 
 @stage("gate")
@@ -51,13 +53,23 @@ def gate(context: Context, progress: Progress) -> Progress:
 
 
 def _with_checks(gated: Gated, verdict: ChecksVerdict) -> Gated:
+    finding, results = verdict.finding, verdict.results
+    if gated.scope is not None and TAMPERED in gated.scope.reasons:
+        results = tuple(map(_doubted, results))
+        if finding.state is FacetState.PASSED:
+            finding = Finding(state=FacetState.NOT_EVIDENCED, reasons=(TAMPERED,))
     return msgspec.structs.replace(
         gated,
-        checks=verdict.finding,
+        checks=finding,
         violations=(*gated.violations, *verdict.violations),
-        results=verdict.results,
+        results=results,
         base_passed=verdict.base_passed,
     )
+
+
+def _doubted(result: CheckResult) -> CheckResult:
+    passed = result.state is FacetState.PASSED
+    return msgspec.structs.replace(result, state=FacetState.NOT_EVIDENCED) if passed else result
 
 
 def _worth_checking(progress: Progress, collected: Collected) -> bool:

@@ -12,7 +12,7 @@ Each step is an object with one verb:
 ``{"stderr": X}``         the same on standard error.
 ``{"sleep": S}``          seconds; ``"forever"`` never returns.
 ``{"read": true}``        standard input to its end; prints ``{"type": "prompt", "length": N, "sha256": H}``.
-``{"read_file": P}``      the same for a file.
+``{"read_file": P}``      the same for a file; ``$NAME`` in its path is filled from the environment.
 ``{"write": {...}}``      ``path`` (relative to the working directory), ``content``; parents are made.
 ``{"delete": P}``         removes a file.
 ``{"run": CMD}``          a shell command; its output is discarded, its status printed.
@@ -87,7 +87,7 @@ def _read(_: Any) -> None:
 
 
 def _read_file(path: str) -> None:
-    with open(path, "rb") as f:
+    with open(os.path.expandvars(path), "rb") as f:
         _prompt(f.read())
 
 
