@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 
 import msgspec
+
+from inspan.spec.foreign import loads
 
 _WORST = ("passed", "xpassed", "xfailed", "skipped", "failed", "error")
 """Outcome words; a test that ran twice has its worse outcome."""
@@ -76,9 +77,9 @@ def read_lines(data: bytes, key: str) -> TestRun:
     loaded = sessions = finished = garbled = 0
     for line in data.splitlines():
         try:
-            record = json.loads(line)
+            record = loads(line)
             kind, name = record["kind"], str(record.get("id", ""))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             garbled += 1
             continue
         if record.get("key") != key:

@@ -36,9 +36,13 @@ def prepare(wire: Wire, body: bytes, model: str) -> Prepared | None:
     try:
         fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
         asked = msgspec.json.decode(fields["model"]) if "model" in fields else None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    changed = False
+    # A second key that some endpoints would read as the model's is taken out along with every repetition.
+    twins = [key for key in fields if key != "model" and key.lower() == "model"]
+    for key in twins:
+        del fields[key]
+    changed = bool(twins) or body.count(b'odel"') > 1
     if asked != model:
         fields["model"] = msgspec.Raw(msgspec.json.encode(model))
         changed = True

@@ -6,10 +6,11 @@ understood is counted and reported, never guessed at.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
+
+from inspan.spec.foreign import loads
 
 PENDING_LIMIT = 8 << 20
 """Most bytes of an unfinished multi-line document that are kept."""
@@ -22,7 +23,7 @@ def parse(data: bytes) -> Any:
     except (msgspec.MsgspecError, ValueError, RecursionError):
         pass
     try:
-        return json.loads(data.decode("utf-8", "replace"))
+        return loads(data)
     except (ValueError, RecursionError):
         return None
 

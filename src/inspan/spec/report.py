@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 import msgspec
+
+from inspan.spec.foreign import loads
 
 SCHEMA = "inspan.report/1"
 LARGEST = 64 * 1024
@@ -51,7 +52,7 @@ def decode_report(data: bytes | str) -> Report | None:
     if len(raw) > LARGEST:
         return None
     try:
-        document = json.loads(raw)
+        document = loads(raw)
     except (ValueError, RecursionError):
         return None
     if not isinstance(document, dict) or document.get("schema", SCHEMA) != SCHEMA:
