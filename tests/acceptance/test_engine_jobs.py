@@ -106,6 +106,19 @@ def test_the_checkout_cannot_be_reached_in_the_sandbox(repository: Path) -> None
     assert {p: p.read_bytes() for p in repository.rglob("*") if p.is_file()} == before
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_settings_above_the_workspace_are_named_where_nothing_hides_them(repository: Path, level: str) -> None:
+    names = ["CLAUDE.md", "AGENTS.md", ".env", ".claude", ".codex"]
+    state().root.mkdir(parents=True)
+    for name in names:
+        (state().root / name).touch()
+    outcome = run(repository, "true", sandbox=level)
+    found = [w for w in outcome["warnings"] if "above the workspace" in w]
+    assert [name for name in names if found and str(state().root / name) in found[0]] == (
+        names if level == "none" else []
+    )
+
+
 def test_a_persons_work_elsewhere_in_the_repository_is_only_noted(repository: Path) -> None:
     tip = git(repository, "rev-parse", "HEAD")
     outcome = run(

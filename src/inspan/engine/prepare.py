@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 from inspan.engine.context import Context, Stopwatch, changed, seconds_between, timed
 from inspan.engine.places import owner_at, tools_of
@@ -16,7 +14,7 @@ from inspan.store.ids import attempt_id
 from inspan.store.states import PREPARING
 from inspan.workspace.build import ensure_gate, ensure_pristine, missing, plan_attempt
 from inspan.workspace.fingerprint import fingerprint
-from inspan.workspace.plan import MountPlan
+from inspan.workspace.place import ancestor_settings
 from inspan.workspace.repository import Repository, uncommitted
 from inspan.workspace.seed import seed
 from inspan.workspace.snapshot import take
@@ -62,7 +60,12 @@ def prepare(context: Context, progress: Progress) -> Progress:
         seed(context.state, repo, plan, base, resolved.continue_result, setup)
     prepared = Prepared(base=base, attempt=attempt, plan=plan, toolset=toolset, checkout=checkout, setup=setup)
     warnings += [f"not available here: {text}" for text in missing(context.state, repo, base, owner)]
-    warnings += _ancestors(resolved, plan)
+    if resolved.level == "none" and (above := ancestor_settings(plan.directory, resolved.deciders)):
+        warnings.append(f"settings above the workspace that nothing hides at level none: {_some(above)}")
+    if spec.share and resolved.level == "none":
+        warnings.append(f"not shown at level none: {_some(list(spec.share))}")
+    if setup is not None and setup.changed_tracked:
+        warnings.append(f"changed by set-up, and not part of the result: {_some(list(setup.changed_tracked))}")
     for number, warning in enumerate(warnings):
         context.say(job, "warning", {"text": warning}, once=f"warning-{number}")
     done = changed(progress, prepared=prepared, warnings=tuple(warnings))
@@ -89,17 +92,6 @@ def _base(context: Context, job: str, spec: Job, repo: Repository, base: str) ->
     if found.untracked:
         warnings.append(f"untracked and so not part of the base: {_some(found.untracked)}")
     return base, warnings
-
-
-def _ancestors(resolved: Resolved, plan: MountPlan) -> list[str]:
-    """Settings above the workspace that the harness would find and obey, where nothing hides them."""
-    if resolved.level != "none":
-        return []
-    names = {pattern.removeprefix("**/").split("/")[0] for pattern in resolved.deciders}
-    plain = sorted(name for name in names if name and not set(name) & set("*?["))
-    above = Path(plan.directory).parents
-    found = [os.fspath(place / name) for place in above for name in plain if os.path.lexists(place / name)]
-    return [f"settings above the workspace that nothing hides at level none: {_some(found)}"] if found else []
 
 
 def _some(names: tuple[str, ...] | list[str]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from pathlib import Path
 
 _SYSTEM = frozenset(
     [
@@ -32,16 +34,15 @@ def inside_root(toplevel: str) -> str:
     return toplevel
 
 
-def ancestor_settings(path: str) -> tuple[str, ...]:
+def ancestor_settings(path: str, globs: Iterable[str] = ()) -> tuple[str, ...]:
     """Settings that a program started in ``path`` would find in the directories above it, outermost last.
 
     In a sandbox nothing of them is visible; at level ``none`` they are reported, as nothing can hide them there.
+
+    Args:
+        globs: further settings files, as a harness declares them; what they begin with is looked for.
     """
-    found = []
-    place = os.path.dirname(os.path.abspath(path))
-    while True:
-        found += [os.path.join(place, name) for name in _SETTINGS if os.path.lexists(os.path.join(place, name))]
-        parent = os.path.dirname(place)
-        if parent == place:
-            return tuple(found)
-        place = parent
+    begun = {pattern.removeprefix("**/").split("/")[0] for pattern in globs}
+    names = sorted({*_SETTINGS, *(name for name in begun if name and not set(name) & set("*?["))})
+    above = Path(os.path.abspath(path)).parents
+    return tuple(os.fspath(place / name) for place in above for name in names if os.path.lexists(place / name))

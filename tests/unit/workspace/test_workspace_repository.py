@@ -212,3 +212,7 @@ def test_settings_of_ancestors_are_named(tmp_path: Path) -> None:
     (tmp_path / "a/.env").touch()
     (tmp_path / "a/b/AGENTS.md").touch()
     assert ancestor_settings(str(tmp_path / "a/b")) == (str(tmp_path / "a/.env"), str(tmp_path / "CLAUDE.md"), *before)
+    (tmp_path / ".own").mkdir()
+    (tmp_path / "x.json").touch()
+    found = ancestor_settings(str(tmp_path / "a/b"), ("**/.own/**", "**/*.json"))
+    assert set(found) - {*before} == {str(tmp_path / name) for name in ("a/.env", "CLAUDE.md", ".own")}
