@@ -109,13 +109,17 @@ class Redactor:
             return []
         starts: set[int] = set()
         for form in self.forms:
-            _add_places(starts, b, form)
+            if form in b:
+                _add_places(starts, b, form)
         if self.patterns:
             folded = b.translate(_FOLD)
             for literal, offsets in _STARTS:
-                _add_places(starts, folded, literal, offsets)
+                if literal in folded:
+                    _add_places(starts, folded, literal, offsets)
             starts.update(found.start() for found in _GITHUB.finditer(folded))
         spans: list[tuple[int, int]] = []
+        if not starts:
+            return spans
         for start in sorted(starts):
             if start >= (spans[-1][1] if spans else 0):
                 found = self._regex.match(b, start)

@@ -59,10 +59,12 @@ class Secrets(msgspec.Struct, frozen=True, kw_only=True):
     """What the driver hands over by pipe, never by file, argument or environment.
 
     Attributes:
+        attempt: the attempt's directory, for a runner that was started ahead of it.
         credential: for the provider, None for a rehearsal.
         redact: further values that must not be stored (secrets of the user's environment).
     """
 
+    attempt: str | None = None
     credential: str | None = None
     redact: tuple[str, ...] = ()
 

@@ -1,5 +1,8 @@
 """The runner: ``python -m inspan.attempt.runner DIR``, one per attempt, in its own session.
 
+With ``--waits`` it was started ahead of its attempt, loads what it will need, and is told the directory on its standard
+input with everything else; when that ends without a message it ends too.
+
 It holds the attempt's lock for its whole life, so that the lock, never a pid, says whether an attempt runs. It is the
 parent of the sandbox from its main thread: when the runner dies, the tree dies. It reads the credential from standard
 input and keeps it in memory. It outlives its driver and is over by the deadline whatever happens to anybody else.
@@ -24,6 +27,7 @@ from inspan.attempt import census
 from inspan.attempt.contract import AttemptRequest, TerminalRecord
 from inspan.attempt.execution import INTERRUPT_GRACE, KILL_PATIENCE, Execution, Parts, Secrets, remaining
 from inspan.attempt.files import read_request, starts, timestamp, write_record
+from inspan.attempt.ready import WAITS
 from inspan.spec.paths import AttemptPaths
 
 LOCK_PATIENCE = 2.0
@@ -116,14 +120,29 @@ def real_parts() -> Parts:
     return Parts(driver=driver, harness=harness, gateway=Gateway)
 
 
+def _move_in(paths: AttemptPaths) -> None:
+    """Be as if started for this attempt: in its directory, with its log."""
+    os.chdir(paths.root)
+    log = os.open(paths.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
+
+
 def main(argv: list[str], parts: Callable[[], Parts] = real_parts) -> int:
     """Run one attempt. Exit status 0 when a record stands, 75 when another runner has or had the attempt."""
     os.umask(0o077)
     asked = _signals()
-    paths = AttemptPaths(Path(argv[0]))
+    waits = argv[0] == WAITS
+    if waits:
+        _preload()
+        parts()
     secrets = read_secrets()
-    if secrets is None:
+    if secrets is None or (waits and secrets.attempt is None):
         return 75
+    paths = AttemptPaths(Path(secrets.attempt if waits and secrets.attempt else argv[0]))
+    if waits:
+        _move_in(paths)
     lock = take_lock(paths)
     if lock is None:
         return 75
@@ -132,7 +151,8 @@ def main(argv: list[str], parts: Callable[[], Parts] = real_parts) -> int:
     fd = os.open(starts(paths), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     os.write(fd, f"{os.getpid()} {timestamp()}\n".encode())
     os.close(fd)
-    _preload()
+    if not waits:
+        _preload()
     run(paths, parts, secrets, asked)
     return 0
 

@@ -20,14 +20,12 @@ from typing import Any
 
 import msgspec
 
-from inspan.attempt import census
+from inspan.attempt import census, ready
 from inspan.attempt.contract import AttemptRequest, TerminalRecord
 from inspan.attempt.eventlog import EventTail
 from inspan.attempt.files import read_record, starts, timestamp, write_once, write_record
 from inspan.errors import StateError
 from inspan.spec.paths import AttemptPaths
-
-RUNNER = "inspan.attempt.runner"
 
 START_PATIENCE = 60.0
 """Seconds for a started runner to take the lock on a busy machine."""
@@ -35,17 +33,13 @@ START_PATIENCE = 60.0
 _NEVER_STARTED = 60.0
 """Seconds after which an attempt nobody has started is given up by somebody who waits for it."""
 
-_PASSED_ON = re.compile(
-    r"PATH|HOME|LANG|LC_.*|TZ|TMPDIR|PYTHONPATH|PYTHONHOME|LD_LIBRARY_PATH|XDG_.*|INSPAN_HOME|INSPAN_CONFIG"
-    r"|SSL_CERT_FILE|SSL_CERT_DIR|(?i:https?_proxy|all_proxy|no_proxy)|COVERAGE_.*"
-)
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH(?!OR)", re.IGNORECASE)
 
 _children: list[subprocess.Popen[bytes]] = []  # our own runners, polled so that none stays a zombie
 
 
 def start_or_adopt(
-    paths: AttemptPaths, request: AttemptRequest, credential: str | None, *, runner: str = RUNNER
+    paths: AttemptPaths, request: AttemptRequest, credential: str | None, *, runner: str = ready.RUNNER
 ) -> None:
     """Start the attempt's runner, detached, or find that it runs or has ended. Idempotent; safe for several drivers.
 
@@ -72,7 +66,7 @@ def wait(
     """Wait for the terminal record, from any process. A dead runner's record is written here, once.
 
     Args:
-        poll: seconds between two looks.
+        poll: seconds between two looks at most; a short wait looks more often.
         on_event: given each event of the harness once, in order (``at``, ``kind``, ``text``, ``data``).
 
     Raises:
@@ -91,7 +85,7 @@ def wait(
             with _turn(paths):
                 if _settled(paths, give_up=time.monotonic() - began > _NEVER_STARTED):
                     continue
-        time.sleep(poll)
+        time.sleep(min(poll, max(0.002, (time.monotonic() - began) / 20)))
 
 
 def cancel(paths: AttemptPaths) -> None:
@@ -171,19 +165,11 @@ def _began(paths: AttemptPaths) -> str | None:
 
 
 def _start(paths: AttemptPaths, credential: str | None, runner: str) -> None:
-    message = msgspec.json.encode({"credential": credential, "redact": secret_values(os.environ)})
+    place = str(paths.root.absolute())
+    message = msgspec.json.encode({"attempt": place, "credential": credential, "redact": secret_values(os.environ)})
     log = os.open(paths.runner_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
-        # -P and a directory of ours: nothing in the caller's directory may shadow a module of the trusted side
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", runner, str(paths.root.absolute())],
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
-            cwd=paths.root,
-            env=runner_environment(os.environ),
-            start_new_session=True,
-        )
+        process = ready.taken(runner) or ready.spawn(runner, (place,), output=log, cwd=place)
     except OSError as e:
         raise StateError(f"the runner could not be started: {e}", where=sys.executable) from e
     finally:
@@ -211,11 +197,6 @@ def _tail(paths: AttemptPaths) -> str:
         return paths.runner_log.read_text(errors="replace").strip()[-500:]
     except OSError:
         return ""
-
-
-def runner_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What of the driver's environment the runner gets: nothing key-like, whatever the user has set."""
-    return {k: v for k, v in environ.items() if _PASSED_ON.fullmatch(k)}
 
 
 def secret_values(environ: Mapping[str, str]) -> list[str]:

@@ -6,11 +6,13 @@ outcome, here or in the driver that takes over.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from inspan.attempt import ready
 from inspan.engine.background import settle_later
 from inspan.engine.context import Context, Listener, enter
 from inspan.engine.leases import Lease, take, wait_until_dead
@@ -58,7 +60,7 @@ def drive(
     """
     surroundings = os.environ if environ is None else environ
     submission = resolve(job, config, state, surroundings)
-    with Driver(state, config, surroundings, on_event) as driver:
+    with _ready_runner(state), Driver(state, config, surroundings, on_event) as driver:
         started = driver.submit(submission, retry_of)
         try:
             driver.take_over()
@@ -67,6 +69,16 @@ def drive(
         outcome = driver.outcome(started)
         driver.finish_taken(PATIENCE)
     return outcome
+
+
+@contextlib.contextmanager
+def _ready_runner(state: State) -> Iterator[None]:
+    """A runner loads while the engine does; when no attempt takes it, it ends with the block."""
+    ready.prepare(state)
+    try:
+        yield
+    finally:
+        ready.dismiss()
 
 
 def settle(
