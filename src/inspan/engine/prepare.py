@@ -17,7 +17,7 @@ from inspan.workspace.fingerprint import fingerprint
 from inspan.workspace.place import ancestor_settings
 from inspan.workspace.repository import Repository, uncommitted
 from inspan.workspace.seed import seed
-from inspan.workspace.snapshot import take
+from inspan.workspace.snapshot import Snapshot, take
 
 CHECKOUT_IN_REACH = ("none", "landlock")
 """Levels that cannot promise that the user's checkout is out of reach: it is compared instead."""
@@ -83,8 +83,7 @@ def _base(context: Context, job: str, spec: Job, repo: Repository, base: str) ->
     if spec.dirty and spec.continue_from is None:
         snapshot = take(context.state, repo)
         context.store.set_base(job, snapshot.commit)
-        left = [f"{path} ({why})" for path, why in snapshot.left_out]
-        return snapshot.commit, [f"left out of the snapshot: {_some(left)}"] if left else []
+        return snapshot.commit, _about(snapshot)
     found = uncommitted(repo)
     warnings = []
     if found.tracked:
@@ -92,6 +91,17 @@ def _base(context: Context, job: str, spec: Job, repo: Repository, base: str) ->
     if found.untracked:
         warnings.append(f"untracked and so not part of the base: {_some(found.untracked)}")
     return base, warnings
+
+
+def _about(snapshot: Snapshot) -> list[str]:
+    """What a person should know about a base nobody has committed: it becomes the parent of what is delivered."""
+    left = [f"{path} ({why})" for path, why in snapshot.left_out]
+    said = (
+        ("not committed and taken into the base", list(snapshot.taken)),
+        ("left out of the snapshot", left),
+        ("ignored and so left out of the snapshot", list(snapshot.ignored)),
+    )
+    return [f"{what}: {_some(names)}" for what, names in said if names]
 
 
 def _some(names: tuple[str, ...] | list[str]) -> str:

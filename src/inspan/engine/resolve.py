@@ -12,6 +12,7 @@ from inspan.engine.records import Resolved
 from inspan.errors import HarnessError, InvalidSpec, RepositoryError, SandboxError
 from inspan.gateway.contract import Upstream
 from inspan.harness.contract import Harness
+from inspan.harness.packages import PROGRAMS
 from inspan.harness.registry import SHIPPED, harness, refuse_reason
 from inspan.provider.registry import REHEARSAL, Provider, common_wire, credential, provider
 from inspan.routing.backend import Backend, parse_backend
@@ -24,6 +25,7 @@ from inspan.store.read import find_job, get_outcome
 from inspan.workspace.build import overlay_possible
 from inspan.workspace.gate_repository import holds
 from inspan.workspace.repository import Repository, open_repository, resolve_base
+from inspan.workspace.shares import refuse_unfit_shares
 
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -64,6 +66,7 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
     if installed is None:
         raise _missing(worker, path, state)
     earlier = _earlier(job, state, repository)
+    refuse_unfit_shares(state, repository, earlier[0] if earlier else base, job.share)
     make_private_directory(state.root)  # levels are probed in it
     rehearsal = upstream.kind == "rehearsal"
     level = choose(
@@ -158,8 +161,12 @@ def _scenario(text: str) -> tuple[str, str]:
 
 
 def _missing(worker: Harness, path: str, state: State) -> HarnessError:
+    what = f"The program of harness {worker.name!r} is not installed."
+    if worker.name not in PROGRAMS:
+        do = "Put the program on PATH; for a declared harness, argv names it."
+        return HarnessError(what, where=f"PATH={path}", do=do, reason="harness_missing")
     return HarnessError(
-        f"The program of harness {worker.name!r} is not installed.",
+        what,
         where=f"{state.harness / worker.name}, PATH={path}",
         do=f"Run inspan harness install {worker.name}, or put the program on PATH.",
         reason="harness_missing",

@@ -74,11 +74,26 @@ def _explained(message: str, kind: type[Any], where: str) -> InvalidSpec:
         )
     placed = _PLACE.fullmatch(message)
     what, place = (placed[1], placed[2]) if placed else (message, "")
-    return InvalidSpec(what, where=f"{where}, at {place}" if place else where, do="correct the value")
+    words = _words(_at(kind, place)) if "enum value" in what else ()
+    do = f"use one of: {', '.join(words)}" if words else "correct the value"
+    return InvalidSpec(what, where=f"{where}, at {place}" if place else where, do=do)
 
 
 def _fields(kind: type[Any], place: str) -> tuple[str, ...]:
     """Names of the fields at ``place`` (like ``checks[...]``) below ``kind``."""
+    current = _at(kind, place)
+    fields = current.fields if isinstance(current, msgspec.inspect.StructType) else ()
+    return tuple(f.encode_name for f in fields)
+
+
+def _words(found: Any) -> tuple[str, ...]:
+    """The words a type allows, in order of declaration where it has one."""
+    if isinstance(found, msgspec.inspect.UnionType):
+        return tuple(word for part in found.types for word in _words(part))
+    return tuple(map(str, found.values)) if isinstance(found, msgspec.inspect.LiteralType) else ()
+
+
+def _at(kind: type[Any], place: str) -> Any:
     current: Any = msgspec.inspect.type_info(kind)
     for step in re.findall(r"[^.\[\]]+|\[[^\]]*\]", place):
         if step.startswith("["):
@@ -87,5 +102,4 @@ def _fields(kind: type[Any], place: str) -> tuple[str, ...]:
             current = next((f.type for f in current.fields if f.encode_name == step), None)
         else:
             current = None
-    fields = current.fields if isinstance(current, msgspec.inspect.StructType) else ()
-    return tuple(f.encode_name for f in fields)
+    return current

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from inspan.errors import InvalidSpec, WorkspaceError
+from inspan.errors import WorkspaceError
 from inspan.spec.paths import State
 from inspan.workspace.clone import copy_pristine
 from inspan.workspace.gate_repository import ensure_gate, gate_git
@@ -33,6 +33,7 @@ from inspan.workspace.probe import overlay_possible
 from inspan.workspace.remove import remove_tree
 from inspan.workspace.repository import Repository
 from inspan.workspace.setup import SCRATCH, SetupLayer, apply_setup, find_setup, freeze, setup_scratch
+from inspan.workspace.shares import share_directory
 from inspan.workspace.stores import STORES_INSIDE
 from inspan.workspace.template import alternates_file, exclude_lines, write_branch
 
@@ -199,7 +200,7 @@ def _plan(
     setup: SetupLayer | None = None,
     read_only: bool = False,
 ) -> MountPlan:
-    shares = [] if level == "none" else [_share(repo, path) for path in share]
+    shares = [] if level == "none" else [share_directory(repo, path) for path in share]
     lowers = ensure_pristine(state, repo, base, owner)
     meta = meta_of(state, repo, base, owner)
     made(place, 0o755)
@@ -283,20 +284,6 @@ def _refresh_clone(state: State, repo: Repository, tree: Path, owner: Owner) -> 
     git = TrustedGit(tree / ".git", repo.object_format, work_tree=tree, objects=gate_dir(state, repo) / "objects")
     git.call("update-index", "-q", "--refresh")
     own_tree(tree / ".git", owner.uid, owner.gid)
-
-
-def _share(repo: Repository, path: str) -> str:
-    """A share, checked: a directory of the checkout that no link leads out of."""
-    clean = path.strip("/")
-    real = os.path.realpath(os.path.join(repo.toplevel, clean))
-    parts = clean.split("/")
-    if os.path.isabs(path) or not clean or any(part in ("", ".", "..", ".git") for part in parts):
-        raise InvalidSpec(f"{path!r} cannot be shared", where="share", do="name a directory relative to the checkout")
-    if not os.path.isdir(real) or not real.startswith(repo.toplevel.rstrip("/") + "/"):
-        raise InvalidSpec(
-            f"{path!r} is no directory of the checkout", where=repo.toplevel, do="create it or leave it out"
-        )
-    return clean
 
 
 def _binds(state: State, repo: Repository, meta: Meta, shares: Sequence[str], root: str) -> tuple[Bind, ...]:

@@ -89,7 +89,8 @@ def test_a_missing_program_is_named(repository: Path) -> None:
     config = Configuration(harnesses=harnesses({"mine": table}, "test"))
     with pytest.raises(HarnessError) as caught:
         resolve(a_job(repository, backend="mine@rehearsal/m"), config, state(), environment())
-    assert caught.value.reason == "harness_missing" and caught.value.do and "inspan harness install" in caught.value.do
+    assert caught.value.reason == "harness_missing" and caught.value.do and "PATH" in caught.value.do
+    assert "inspan harness install" not in str(caught.value)  # Inspan has nothing to install for a declared one
     assert not state().database.exists()
 
 
@@ -109,3 +110,23 @@ def test_settings_of_every_shipped_harness_are_deciders(repository: Path) -> Non
     found = resolve(a_job(repository, sandbox="none"), Configuration(), state(), environment())
     assert {"**/.claude/**", "**/.codex/**"} <= set(found.resolved.deciders)
     assert msgspec.to_builtins(found.resolved)["deciders"]
+
+
+@pytest.mark.parametrize(
+    ("share", "why"),
+    [("src", "holds tracked files"), ("loose", "does not ignore"), ("absent", "no directory"), ("lib", "tracked")],
+)
+def test_only_ignored_directories_of_the_checkout_are_shared(repository: Path, share: str, why: str) -> None:
+    """A shared directory lies over the workspace: tracked code in it would be judged as it stands in the checkout."""
+    for name in ("src/a.py", "lib/b.py", "loose/c", "deps/d", "venv/e"):
+        (repository / name).parent.mkdir()
+        (repository / name).write_text("x\n")
+    (repository / ".gitignore").write_text("deps/\n")
+    (repository / "venv/.gitignore").write_text("*\n")  # as python -m venv does
+    git = ["git", "-C", str(repository)]
+    for args in (["add", "src", "lib"], ["commit", "-qm", "code"], ["rm", "-q", "--cached", "-r", "lib"]):
+        subprocess.run([*git, *args], check=True)  # lib is in the base, though no longer in the index
+    with pytest.raises(InvalidSpec, match=why):
+        resolve(a_job(repository, share=(share,), sandbox="none"), Configuration(), state(), environment())
+    fine = a_job(repository, share=("deps", "venv"), sandbox="none")
+    assert resolve(fine, Configuration(), state(), environment()).job.share == ("deps", "venv")
