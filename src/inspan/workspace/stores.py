@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import re
 
+from inspan.errors import RepositoryError
 from inspan.workspace.repository import Repository
 
 STORES_INSIDE = "/run/inspan/objects"
 """Object stores stand inside at ``STORES_INSIDE/<n>``, never at their own path: the workspace covers that one."""
 
 _DEPTH = 5  # git itself follows alternates no deeper
+
+_OF_A_STORE = re.compile(r"[0-9a-f]{2}|pack|info|tmp_.*|incoming-.*|bulk-fsync.*|.*\.lock")
+"""What git keeps in a store. A store is shown inside as a whole, so anything else there would be shown with it."""
 
 
 def _unquoted(line: bytes) -> bytes:
@@ -34,13 +38,18 @@ def quoted(path: str) -> bytes:
 
 
 def object_stores(repo: Repository) -> tuple[str, ...]:
-    """Absolute paths of the repository's object directory and of those it borrows from, nearest first."""
+    """Absolute paths of the repository's object directory and of those it borrows from, nearest first.
+
+    Raises:
+        RepositoryError: what the repository names as a store is a directory of something else.
+    """
     found: list[str] = []
 
     def visit(store: str, depth: int) -> None:
         store = os.path.realpath(store)
         if store in found or depth > _DEPTH or not os.path.isdir(store):
             return
+        _verify(store, repo)
         found.append(store)
         try:
             with open(os.path.join(store, "info", "alternates"), "rb") as file:
@@ -53,3 +62,19 @@ def object_stores(repo: Repository) -> tuple[str, ...]:
 
     visit(os.path.join(repo.common_dir, "objects"), 0)
     return tuple(found)
+
+
+def _verify(store: str, repo: Repository) -> None:
+    """A repository can name any directory of the machine as its store, and may have been made by somebody else."""
+    try:
+        strange = sorted(name for name in os.listdir(store) if not _OF_A_STORE.fullmatch(name))
+    except PermissionError as refused:
+        raise RepositoryError(
+            "no permission to read an object store", where=store, do="run as a user who may read it"
+        ) from refused
+    if strange:
+        raise RepositoryError(
+            f"the repository borrows objects from a directory that is no object store (it holds {strange[0]!r})",
+            where=store,
+            do=f"look into {repo.common_dir}/objects/info/alternates, and remove what git did not put there",
+        )
