@@ -19,7 +19,7 @@ from inspan.workspace.gate_repository import ensure_gate, keep_base
 from inspan.workspace.git import TrustedGit
 from inspan.workspace.repository import Repository
 from inspan.workspace.scan import Found
-from inspan.workspace.status import changed_paths
+from inspan.workspace.status import changed_paths, ignored_paths
 
 _SECRET_NAMES = (
     ".env", ".env.*", "*.env", ".envrc", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
@@ -32,10 +32,19 @@ _SECRET_DIRECTORIES = (".ssh", ".aws", ".gnupg", ".kube", ".docker", "secrets", 
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit on top of HEAD, and (path, why) of every untracked path that was left out of it."""
+    """A commit on top of HEAD.
+
+    Attributes:
+        commit: its id, that of HEAD when nothing differs.
+        left_out: (path, why) of every changed or untracked path that is not in it.
+        taken: changed and untracked paths that are in it.
+        ignored: what ignore rules name and is therefore not in it; a whole directory ends in ``/``.
+    """
 
     commit: str
     left_out: tuple[tuple[str, str], ...]
+    taken: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 def looks_secret(path: str) -> bool:
@@ -81,7 +90,12 @@ def take(state: State, repo: Repository) -> Snapshot:
     commit = commit_work(state, repo, git, repo.head, scratch, work)
     keep_base(state, repo, commit)
     git.run("update-ref", "-d", scratch)
-    return Snapshot(commit=commit, left_out=tuple(left_out))
+    return Snapshot(
+        commit=commit,
+        left_out=tuple(left_out),
+        taken=tuple(sorted(os.fsdecode(path) for path in (*work.deletes, *(item.path for item in work.writes)))),
+        ignored=tuple(os.fsdecode(path) for path in ignored_paths(repo)),
+    )
 
 
 def _looked_at(root: str, path: bytes) -> Found | None:

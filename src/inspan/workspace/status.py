@@ -71,3 +71,11 @@ def changed_paths(repo: Repository) -> tuple[list[bytes], list[bytes]]:
     for line in out.split(b"\0")[:-1]:
         (untracked if line.startswith(b"??") else tracked).append(line[3:])
     return sorted(tracked), sorted(untracked)
+
+
+def ignored_paths(repo: Repository) -> list[bytes]:
+    """Paths that are there and ignored, sorted; a directory that is ignored as a whole ends in ``/``."""
+    options = ("--porcelain=v1", "-z", "--untracked-files=normal", "--ignored=matching", "--ignore-submodules=all")
+    with reading(repo) as git:
+        out = git.run("status", "--no-renames", *options)
+    return sorted(line[3:] for line in out.split(b"\0")[:-1] if line.startswith(b"!!"))
