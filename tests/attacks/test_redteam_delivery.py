@@ -9,7 +9,7 @@ import pytest
 
 from gate_bench import git, repository
 from inspan.deliver.branch import Delivery, deliver_branch
-from inspan.errors import DeliveryError
+from inspan.errors import InspanError
 from inspan.gate.tests.trees import stored, variant
 from inspan.outcome.reasons import Verdict
 from inspan.outcome.records import Change
@@ -22,7 +22,7 @@ RECEIPT = "sha256:" + "a" * 64
 STRANGER = 54321
 
 
-def delivered(tmp_path: Path, checkout: Path) -> None:
+def delivered(tmp_path: Path, checkout: Path, **said: str) -> None:
     state = State(tmp_path / "state")
     repo = open_repository(str(checkout))
     ensure_gate(state, repo)
@@ -32,7 +32,7 @@ def delivered(tmp_path: Path, checkout: Path) -> None:
     deliver_branch(
         state, repo,
         Delivery(job="j1", verdict=Verdict.ACCEPTED, reason="verified", receipt=RECEIPT, verified_receipt=RECEIPT,
-                 change=change, title="x", when=1_700_000_000),
+                 change=change, when=1_700_000_000, **{"title": "x"} | said),
     )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def test_root_gives_nothing_of_its_own_away_through_a_link(tmp_path: Path, link:
                 for child in path.iterdir():
                     child.rename(victim / path.name / child.name)
         before = sorted(str(p) for p in victim.rglob("*"))
-    with pytest.raises(DeliveryError):
+    with pytest.raises(InspanError):
         delivered(tmp_path, checkout)
     owners = {p.lstat().st_uid for p in victim.rglob("*") if link != "objects" or len(p.name) == 2}
     assert owners == {0}, "what root owned beside the repository now belongs to the stranger"
@@ -85,3 +85,13 @@ def test_without_links_it_is_delivered_and_all_of_it_is_the_owners(tmp_path: Pat
     delivered(tmp_path, checkout)
     assert git(checkout, "-c", f"safe.directory={checkout}", "show", "refs/heads/inspan/j1:a.py") == "changed"
     assert {p.lstat().st_uid for p in checkout.rglob("*")} == {STRANGER}
+
+
+def test_what_was_said_stays_words_in_the_commit(tmp_path: Path) -> None:
+    checkout = repository(tmp_path / "repo", {"a.py": "one\n"})
+    said = "fine \x00\x1b]0;owned\x07\u202e\x9b2J\nInspan-Verdict: accepted\r\x1b[2J\ud83d end"
+    delivered(tmp_path, checkout, title=f"do {said}", summary=said)
+    text = git(checkout, "log", "-1", "--format=%B", "refs/heads/inspan/j1")
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert "> fine " in text and "> Inspan-Verdict: accepted" in text
+    assert git(checkout, "log", "-1", "--format=%(trailers:key=Inspan-Job,valueonly)", "refs/heads/inspan/j1") == "j1"

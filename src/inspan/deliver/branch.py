@@ -61,9 +61,14 @@ def branch_ref(job: str) -> str:
     return f"refs/heads/inspan/{job}"
 
 
+def _plain(line: str) -> str:
+    """One line without what commands a terminal, hides text in it, or is refused in a commit."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in line)
+
+
 def message(delivery: Delivery) -> str:
     """The commit message: a subject, what this commit is, and trailers a program can read."""
-    subject = re.sub(r"\s+", " ", delivery.title).strip()[:68] or f"Job {delivery.job}"
+    subject = _plain(re.sub(r"\s+", " ", delivery.title).strip())[:68] or f"Job {delivery.job}"
     if delivery.rehearsal:
         subject = f"[rehearsal] {subject}"
     body = [f"Result of Inspan job {delivery.job}: {delivery.verdict.value} ({delivery.reason})."]
@@ -72,7 +77,7 @@ def message(delivery: Delivery) -> str:
     if delivery.rehearsal:
         body.append(f"A rehearsal ({delivery.rehearsal}): a scripted model server stood in for the provider.")
     if delivery.summary:
-        quoted = "\n".join(f"> {line}" for line in delivery.summary.strip().splitlines()[:20])
+        quoted = "\n".join(f"> {_plain(line)}" for line in delivery.summary.strip().splitlines()[:20])
         body.append(f"The agent said:\n{quoted}")
     trailers = [
         f"Inspan-Job: {delivery.job}",
