@@ -104,6 +104,35 @@ def test_never_less_than_what_is_needed(repo: Path, arguments: tuple[str, ...], 
     assert not (Path(os.environ["INSPAN_HOME"]) / "attempts").exists()
 
 
+@pytest.mark.parametrize("held", ["-all", "-all,+chown,+dac_override,+fowner,+kill,+setgid,+setuid,+sys_chroot"])
+def test_root_without_the_privileges_of_root(repo: Path, held: str) -> None:
+    """A container that drops capabilities: all of them, and those that a container usually drops."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("NORUN: needs to be started as root, and setpriv")
+    weak = (
+        "setpriv",
+        f"--bounding-set={held}",
+        "--inh-caps=-all",
+        sys.executable,
+        "-m",
+        "inspan.interfaces.cli",
+        "run",
+        "x",
+    )
+    common = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 150, "check": False}
+    fallen = subprocess.run(
+        [*weak, "--repo", str(repo), *REHEARSED, "--unchecked", "--json"], env=environment(), **common
+    )
+    outcome = json.loads(fallen.stdout)
+    assert (outcome["verdict"], outcome["isolation"]["sandbox"]) == ("accepted", "none"), fallen
+    real = ("--repo", str(repo), "--backend", "bare@anthropic/m", "--json")
+    refused = subprocess.run([*weak, *real], env=environment(ANTHROPIC_API_KEY=KEY), **common)
+    document = json.loads(refused.stdout)
+    assert (refused.returncode, document["reason"]) == (1, "sandbox_unavailable"), refused
+    assert "--cap-add SYS_ADMIN" in document["do"], document
+    assert nothing_left(Path(os.environ["INSPAN_HOME"])) == []
+
+
 def test_the_doctor_names_what_would_allow_it() -> None:
     done = inspan("doctor")
     assert done.returncode == 0, done  # level none is there

@@ -35,9 +35,9 @@ def probe_sandbox(driver: SandboxDriver, state_dir: str) -> Proof:
     try:
         return _probe(driver, base)
     except InspanError as error:
-        return Proof(level="sandbox", available=False, detail=error.what, enable=_enable(error))
-    except OSError as error:
-        return Proof(level="sandbox", available=False, detail=str(error))
+        return Proof(level="sandbox", available=False, detail=error.what, enable=_enable(error.what))
+    except OSError as error:  # root without the privileges of root
+        return Proof(level="sandbox", available=False, detail=str(error), enable=_enable(str(error)))
     finally:
         shutil.rmtree(base, ignore_errors=True)
 
@@ -125,9 +125,9 @@ _SWITCHES = (
 """Kernel settings that refuse user namespaces: where, which value refuses, and the command that allows them."""
 
 
-def _enable(error: InspanError) -> str | None:
+def _enable(what: str) -> str | None:
     """The one command that would help, None when none is known."""
-    if "no bubblewrap" in error.what:
+    if "no bubblewrap" in what:
         return "apt install bubblewrap (or: pip install 'inspan[sandbox]')"
     for path, refusing, command in _SWITCHES:
         try:
