@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -182,6 +183,17 @@ def test_doctor_and_harnesses(repo: Path) -> None:
     assert "canary" not in done.stdout + done.stderr + people.stdout + people.stderr
     assert not Path(os.environ["INSPAN_HOME"]).exists(), "the doctor changes nothing"
     assert "bare" in {row["name"] for row in document("harness", "list")["harnesses"]}
+
+
+def test_the_doctor_says_what_a_job_would_be_refused_for(tmp_path: Path) -> None:
+    (tmp_path / "newer").mkdir()
+    with sqlite3.connect(tmp_path / "newer" / "inspan.db") as database:
+        database.execute("pragma user_version = 99")
+    (tmp_path / "file").touch()
+    for place, words in (("newer", "newer Inspan"), ("file", "no directory")):
+        done = inspan("doctor", "--json", env=environment(INSPAN_HOME=str(tmp_path / place)))
+        found = json.loads(done.stdout)
+        assert done.returncode == 1 and words in found["state"]["problem"] and not found["ready"], found
 
 
 def test_from_python(repo: Path) -> None:

@@ -177,6 +177,9 @@ def test_an_outcome_is_written_once_and_ends_the_job(store: Store) -> None:
     assert [e.kind for e in read.events_since(state(), job.id)] == ["ended"]
     with pytest.raises(sqlite3.DatabaseError, match="never changed"):
         outside("update outcome set document = '{}'")
+    for table in ("outcome", "event"):
+        with pytest.raises(sqlite3.DatabaseError, match="never removed"):
+            outside(f"delete from {table}")
 
 
 def test_a_later_result_never_overwrites_cancelled(store: Store) -> None:

@@ -82,6 +82,14 @@ def _nearest_directory(place: State) -> str:
 
 def _writable(place: State) -> str | None:
     """Why the state directory cannot be used, None when it can; it is not created for the question."""
+    from inspan.store.read import list_jobs
+
+    if os.path.lexists(place.root) and not place.root.is_dir():
+        return f"{place.root} is no directory"
+    try:
+        list_jobs(place, limit=1)
+    except InspanError as error:  # of a newer Inspan, or not readable
+        return error.what
     where = _nearest_directory(place)
     return None if os.access(where, os.W_OK | os.X_OK) else f"no permission to write {where}"
 

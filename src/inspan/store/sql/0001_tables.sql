@@ -66,9 +66,19 @@ begin
     select raise(abort, 'an event is never changed');
 end;
 
+create trigger event_is_kept before delete on event
+begin
+    select raise(abort, 'an event is never removed');
+end;
+
 create trigger outcome_is_written_once before update on outcome
 begin
     select raise(abort, 'an outcome is never changed');
+end;
+
+create trigger outcome_is_kept before delete on outcome
+begin
+    select raise(abort, 'an outcome is never removed');
 end;
 
 -- The last line of defence under inspan.store.store: a cancelled job has no other outcome.
