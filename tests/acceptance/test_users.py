@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from people import USER, Person, install, owners
 from runs import SANDBOX_UID, checkout_digest, nothing_left
 
+CAGE = Path(__file__).resolve().parents[1] / "support/cage.py"
 FILES = {
     "src/__init__.py": "",
     "src/calc.py": "def add(a, b):\n    return a - b\n",
@@ -206,6 +208,48 @@ def test_a_job_that_is_cut_off_leaves_nothing(person: Person, level: str) -> Non
     cleaned = person.inspan("gc")
     assert cleaned.returncode == 0, cleaned.stderr
     assert "Traceback" not in cleaned.stderr
+
+
+def test_a_repository_that_one_may_only_read(ground: Path, root: Person, user: Person) -> None:
+    """The work is done and kept; a branch cannot be delivered and the outcome says why; a patch can."""
+    _need(user, "sandbox")
+    open_to_all = root.repository("open", FILES).rename(ground / "open")
+    subprocess.run(["chmod", "-R", "go+rX", open_to_all], check=True)
+    before = checkout_digest(open_to_all)
+    job = (
+        "create hello.txt",
+        "--repo",
+        str(open_to_all),
+        "--backend",
+        "bare@rehearsal/any",
+        "--rehearse",
+        "write-file",
+        "--unchecked",
+    )
+    refused = user.run(*job).document
+    assert (refused["verdict"], refused["reason"]) == ("failed", "delivery_failed"), refused
+    assert "permission" in refused["detail"] and str(open_to_all) in refused["detail"], refused
+    patched = user.inspan("run", *job, "--deliver", "patch")
+    assert patched.returncode == 0 and f"delivered: patch {user.state}" in patched.stderr, patched
+    assert checkout_digest(open_to_all) == before and set(owners(open_to_all)) == {0}
+    closed = user.inspan(
+        "run", "x", "--repo", str(root.home), "--backend", "bare@rehearsal/any", "--rehearse", "write-file"
+    )
+    assert closed.returncode == 2 and "no permission" in closed.stderr, closed
+
+
+def test_an_ordinary_user_in_a_plain_container(ground: Path, user: Person) -> None:
+    shutil.copy(CAGE, ground / "cage.py")
+    (ground / "cage.py").chmod(0o644)
+    caged = user._replace(wrap=(str(user.python), str(ground / "cage.py")))
+    repo = _repository(user, "caged")
+    job = ("create hello.txt", "--repo", str(repo), "--check", "there=test -f hello.txt")
+    fallen = caged.run(*job, "--backend", "bare@rehearsal/any", "--rehearse", "write-file")
+    outcome = fallen.document
+    assert (outcome["verdict"], outcome["isolation"]["sandbox"]) == ("accepted", "none"), outcome
+    refused = caged.inspan("run", *job, "--backend", "bare@anthropic/m", env=user.environment(ANTHROPIC_API_KEY="k"))
+    assert refused.returncode == 1 and "seccomp=unconfined" in refused.stderr, refused
+    assert set(owners(user.home)) == {user.uid} and nothing_left(user.state) == []
 
 
 def test_the_controls(ground: Path, root: Person, user: Person) -> None:

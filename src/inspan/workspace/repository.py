@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -65,6 +66,8 @@ def _discover(path: str) -> tuple[str, str]:
     """(toplevel, git directory) of the checkout ``path`` is in."""
     place = path
     while True:
+        if not os.access(place, os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), place)
         marker = os.path.join(place, ".git")
         if os.path.lexists(marker) and (not os.path.isdir(marker) or _looks_bare(marker)):
             return place, _git_dir(marker)

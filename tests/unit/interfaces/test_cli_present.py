@@ -180,3 +180,10 @@ def test_seconds_and_counts() -> None:
         "0.0 s", "9.9 s", "12 s", "1 min 0 s", "3 min 20 s", "2 h 5 min",
     ]  # fmt: skip
     assert (text.count(1, "file"), text.count(1234, "file")) == ("1 file", "1,234 files")
+
+
+def test_a_delivery_is_shown_with_where_it_went() -> None:
+    for data, wanted in (({"kind": "branch", "ref": "refs/heads/inspan/j", "path": None}, "refs/heads/inspan/j"),
+                         ({"kind": "patch", "ref": None, "path": "/x/j.patch"}, "/x/j.patch")):  # fmt: skip
+        ((text, _),) = event_line("j", EventRow(seq=0, at="", kind="delivered", data=data))
+        assert text == f"delivered: {data['kind']} {wanted}"

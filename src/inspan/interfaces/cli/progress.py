@@ -20,7 +20,7 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "check": ("{text}", "dim"),
     "gated": ("judged: scope {scope}, checks {checks}", "dim"),
     "decided": ("decided: {verdict}, {reason}", "dim"),
-    "delivered": ("delivered: {kind} {ref}", "dim"),
+    "delivered": ("delivered: {kind} {where}", "dim"),
     "delivery_failed": ("not delivered: {text}", "warn"),
     "taken_over": ("going on with a job another command left", "dim"),
     "ended": ("ended: {verdict}, {reason}", "dim"),
@@ -41,6 +41,7 @@ def event_line(job: str, event: EventRow) -> Line:
     template, style = _WORDS.get(event.kind, (event.kind.replace("{", "").replace("}", "") + " {text}", "dim"))
     facts = _Blank({k: _word(v) for k, v in event.data.items()})
     facts["job"] = job
+    facts["where"] = event.data.get("ref") or event.data.get("path") or ""
     with contextlib.suppress(ValueError):
         return [(safe(template.format_map(facts)).strip(), style)]
     return [(safe(event.kind), style)]
