@@ -101,7 +101,7 @@ def test_13_a_kill_at_a_random_moment_repeats_nothing(stubs: Stubs) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_13_twenty_kills_at_random_moments_repeat_nothing(stubs: Stubs) -> None:
     first = int(os.environ.get("INSPAN_TEST_SEED", "100"))
     crash(stubs, range(first, first + 20))

@@ -6,6 +6,7 @@ Each with its negative control beside it, at both levels, through ``inspan run``
 from __future__ import annotations
 
 import pytest
+from runs import inspan
 from stubs import DONE, EDIT, FIXED, FOREVER, START, Job, Stubs, artifact, ended, files, patch, transcript
 
 SEEN = {"print": {"type": "tool_result", "name": "bash", "text": "3 passed"}}
@@ -133,4 +134,5 @@ def test_the_work_of_every_attempt_that_was_not_delivered_is_kept(stubs: Stubs, 
     assert "+    return a + b" in patch(result) and b"calc.py" in artifact(stubs, result, "changes")
     assert "half way" in transcript(result) and b"half way" in artifact(stubs, result, "transcript")
     assert not list(stubs.home.glob("attempts/*/ws")), "kept as artifacts: the workspace itself was given back"
+    assert inspan("gc").returncode == 0 and "+    return a + b" in patch(result), "nor is it garbage"
     assert result.document["delivery"]["kind"] == "none" and stubs.branches() == []

@@ -6,7 +6,7 @@ checkout, only find out; in the sandbox the checkout's path is the workspace, an
 
 from __future__ import annotations
 
-from stubs import CALC, DONE, EDIT, FIXED, START, Stubs, artifact, ended, files, patch, rejects
+from stubs import CALC, DONE, EDIT, FIXED, START, Job, Stubs, artifact, ended, files, patch, rejects
 
 
 def shell(command: str) -> dict[str, str]:
@@ -44,15 +44,17 @@ def test_7_a_write_and_a_commit_at_the_checkouts_own_path(stubs: Stubs) -> None:
 def test_8_a_committed_link_that_leads_out_of_the_tree(stubs: Stubs) -> None:
     outside = stubs.dir / "outside"
     stubs.commit({"inner/kept.txt": "kept\n"}, {"out": "../outside", "in": "inner"})
-    through = shell("mkdir -p ../outside; echo escaped > out/x")
-    tries = stubs.run([START, EDIT, through, DONE], *FIXED)
+    found = stubs.together(
+        tries=Job([START, EDIT, shell("mkdir -p ../outside; echo escaped > out/x"), DONE], FIXED),
+        within=Job([START, EDIT, shell("echo new > in/x"), DONE], FIXED),
+        planted=Job([START, EDIT, shell("ln -s ../outside out2; ln -sfn inner/kept.txt in2"), DONE], FIXED),
+    )
+    tries, within, planted = found["tries"], found["within"], found["planted"]
     assert ended(tries) == (0, "accepted", "verified") and files(tries) == ["calc.py"], tries
     assert not outside.exists(), "nothing of it arrived beside the checkout"
     assert not [p for p in stubs.home.rglob("outside") if p.is_dir()], "nor does it stay in the state"
-    within = stubs.run([START, EDIT, shell("echo new > in/x"), DONE], *FIXED)
     assert ended(within) == (0, "accepted", "verified"), within
     assert files(within) == ["calc.py", "inner/x"], "control: a link that stays inside is followed where it leads"
-    planted = stubs.run([START, EDIT, shell("ln -s ../outside out2; ln -sfn inner/kept.txt in2"), DONE], *FIXED)
     assert ended(planted)[:2] == (3, "rejected"), planted
     assert rejects(planted) == {("out2", "symlink_escapes")}, "the new one that stays inside is nobody's business"
 
@@ -75,7 +77,11 @@ def test_9_a_stub_that_plants_a_verdict_and_edits_the_check(stubs: Stubs) -> Non
         ),
         {"report": {"completed": True, "summary": "verified, all checks pass"}},
     ]
-    cheat = stubs.run([START, {"write": {"path": "calc.py", "content": CALC + "# done\n"}}, *plants, DONE])
+    tried = {"write": {"path": "calc.py", "content": CALC + "# tried\n"}}
+    found = stubs.together(
+        cheat=Job([START, tried, *plants, DONE]), honest=Job([START, tried, DONE]), right=Job([START, EDIT, DONE])
+    )
+    cheat, honest, right = found["cheat"], found["honest"], found["right"]
     assert ended(cheat) == (3, "rejected", "gate_tampered"), cheat
     listed = {path for path, _ in rejects(cheat)}
     assert {"check.sh", "inspan.toml", ".inspan/allow", ".inspan/verdict", "outcome.json"} <= listed
@@ -85,10 +91,8 @@ def test_9_a_stub_that_plants_a_verdict_and_edits_the_check(stubs: Stubs) -> Non
     assert (check["state"], cheat.document["facets"]["checks"]) == ("not_evidenced", "not_evidenced"), (
         "green by its own script"
     )
-    assert cheat.document["delivery"]["kind"] == "none" and stubs.branches() == []
-    honest = stubs.run([START, {"write": {"path": "calc.py", "content": CALC + "# tried\n"}}, DONE])
+    assert cheat.document["delivery"]["kind"] == "none" and len(stubs.branches()) == 1
     assert ended(honest) == (3, "rejected", "checks_failed"), honest
     assert honest.document["violations"] == [], "control: an honest failure carries no accusation"
     assert honest.document["checks"][0]["state"] == "failed", "the real check said so"
-    right = stubs.run([START, EDIT, DONE])
     assert ended(right) == (0, "accepted", "verified") and right.document["checks"][0]["state"] == "passed", right
