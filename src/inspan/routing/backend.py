@@ -11,6 +11,8 @@ from inspan.errors import InvalidSpec
 
 FORM: Final = "harness@provider/model"
 _NAME = re.compile(r"[a-z][a-z0-9_.-]{0,62}")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", re.ASCII)
+"""The class of an adapter that is not registered, like ``package.module.Class``."""
 
 
 class Backend(msgspec.Struct, frozen=True):
@@ -37,7 +39,7 @@ def parse_backend(text: str) -> Backend:
     if not slash:
         raise _bad(text, "there is no '/' after the '@', so it names no provider and model")
     for part, name in (("harness", harness), ("provider", provider)):
-        if not _NAME.fullmatch(name):
+        if not _NAME.fullmatch(name) and not (part == "harness" and _DOTTED.fullmatch(name)):
             raise _bad(text, f"{name!r} cannot be the name of a {part}")
     if not model or model != model.strip() or any(c.isspace() or ord(c) < 32 for c in model):
         raise _bad(text, f"{model!r} cannot be a model: it is empty or holds white space")

@@ -11,6 +11,7 @@ RESOLVED = {
     "claude-code@anthropic/claude-x": Backend("claude-code", "anthropic", "claude-x"),
     "claude-code@local/ornith-fleet:9b": Backend("claude-code", "local", "ornith-fleet:9b"),
     "aider@router/openai/gpt-5": Backend("aider", "router", "openai/gpt-5"),
+    "some_package.module.Class@local/m": Backend("some_package.module.Class", "local", "m"),
     "bare@local/a:9b": Backend("bare", "local", "a:9b"),
     "bare@local/m@v2": Backend("bare", "local", "m@v2"),
     "bare@local/kimi:x": Backend("bare", "local", "kimi:x"),
@@ -19,6 +20,7 @@ RESOLVED = {
 MALFORMED = [
     "kimi:x", "local:a:9b", "typo:x", "claude-code", "sonnet", "", "@", "@/", "bare@", "bare@local", "bare@local/",
     "@local/m", "bare@/m", "local/m", "anthropic/claude-x", "Bare@local/m", "bare @local/m", "bare@lo cal/m",
+    "bare@some.module.Class/m", "a..B@local/m", ".B@local/m", "a.B.@local/m",
     "bare@local/ m", "bare@local/m\n", "ba/re@local/m", "bare@@local/m", "-x@local/m", "bare@local/a b",
 ]  # fmt: skip
 

@@ -190,7 +190,7 @@ def _facts(outcome: Outcome) -> Iterator[Line]:
 def _usage(outcome: Outcome) -> str:
     usage = outcome.usage
     if usage.source == "none":
-        return "nothing on the wire"
+        return f"{count(usage.requests, 'request')}, no tokens" if usage.requests else "nothing on the wire"
     parts = [count(usage.requests, "request")]
     for word, value in (
         ("in", usage.input),
