@@ -238,3 +238,23 @@ def test_an_honest_fix_that_adds_a_test_is_accepted_and_one_that_also_loosens_is
     assert branches(project.root) == [f"refs/heads/inspan/{honest['job']}"]
     shown = inspan("show", cheat["job"], env=project.env).stdout
     assert "checks_weakened" in shown and "tests/test_pkg.py" in shown
+
+
+def test_a_checkout_reached_by_a_link_is_never_mistaken(tmp_path: Path) -> None:
+    """The install names the link. At ``none`` that is another tree; in the sandbox the name is not there, and a
+    warning says so: nothing broken is accepted, and whoever reads it knows what to do."""
+    confined(tmp_path)
+    project, link = make_project(tmp_path), tmp_path / "by-link"
+    link.symlink_to(project.root)
+    (packages,) = (project.root / ".venv/lib").glob("python3*/site-packages")
+    (packages / "__editable__.pkg-1.pth").write_text("import __editable___pkg_1_finder as f; f.install()\n")
+    (packages / "__editable___pkg_1_finder.py").write_text(FINDER.format(root=link))
+    (project.root / "src/pkg/__init__.py").write_text(RIGHT)
+    subprocess.run(["git", "commit", "-qam", "right"], cwd=project.root, check=True)
+    entered = project._replace(env=project.env | {"PATH": f"{link}/.venv/bin:{environment()['PATH']}"})
+    at_none = judge(entered, tmp_path, "none", pkg=WRONG)
+    assert verdict(at_none) == ("unverified", "tests_other_tree"), at_none
+    inside = judge(entered, tmp_path, "sandbox", pkg=WRONG)
+    assert verdict(inside) == ("rejected", "checks_failed"), inside
+    assert any(str(link / ".venv/bin") in w and str(project.root) in w for w in inside["warnings"]), inside["warnings"]
+    assert not any("by a link" in w for w in judge(project, tmp_path, "sandbox", pkg=WRONG)["warnings"])

@@ -9,6 +9,7 @@ from inspan.engine.places import owner_at, tools_of
 from inspan.engine.records import Prepared, Progress, Resolved
 from inspan.engine.setup import ensure_setup
 from inspan.engine.stages import stage
+from inspan.sandbox.tools import by_another_name
 from inspan.spec.job import Job
 from inspan.store.ids import attempt_id
 from inspan.store.states import PREPARING
@@ -64,6 +65,8 @@ def prepare(context: Context, progress: Progress) -> Progress:
         warnings.append(f"settings above the workspace that nothing hides at level none: {_some(above)}")
     if spec.share and resolved.level == "none":
         warnings.append(f"not shown at level none: {_some(list(spec.share))}")
+    if resolved.level != "none" and (aliases := by_another_name(resolved.path, repo.toplevel)):
+        warnings.append(f"the checkout is {repo.toplevel} inside, and PATH names it by a link: {_some(aliases)}")
     if setup is not None and setup.changed_tracked:
         warnings.append(f"changed by set-up, and not part of the result: {_some(list(setup.changed_tracked))}")
     for number, warning in enumerate(warnings):

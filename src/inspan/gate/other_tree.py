@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from urllib.parse import unquote
 
 from inspan.gate.context import GateContext, Trees
 from inspan.workspace.place import inside_root
@@ -167,4 +168,7 @@ def _names_checkout(file: str, checkout: str, own: str) -> bool:
             if named and _inside(path, checkout) and not _inside(path, own):
                 return True
     without_own = text.replace(own + os.sep, "") if own.startswith(checkout) else text
-    return checkout in without_own
+    if checkout in without_own:
+        return True
+    quoted = (unquote(path) for path in re.findall(r"""["'](?:file://)?(/[^"'\n]*)["']""", text))
+    return any(_inside(path, checkout) and not _inside(path, own) for path in dict.fromkeys(quoted))

@@ -91,6 +91,16 @@ def toolset(
     )
 
 
+def by_another_name(path: str, checkout: str) -> tuple[str, ...]:
+    """PATH entries that lie in the checkout but reach it through a link.
+
+    What such an environment has installed in place may name the link as well, which is not there inside.
+    """
+    real = os.path.realpath(checkout)
+    entries = dict.fromkeys(part for part in path.split(os.pathsep) if os.path.isabs(part))
+    return tuple(e for e in entries if not below(os.path.normpath(e), real) and below(os.path.realpath(e), real))
+
+
 def locate(entry: str, *, checkout: str | None, home: str) -> Match | str:
     """What is shown for one PATH entry, or why it is left out."""
     if not os.path.isabs(entry):

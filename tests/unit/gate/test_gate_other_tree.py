@@ -47,6 +47,24 @@ def test_an_editable_install_is_found(tmp_path, where, name, text):
     assert found.endswith(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pkg.pth", "{link}/src\n"),
+        ("__editable___pkg_finder.py", "MAPPING = {{'pkg': '{link}/src/pkg'}}\n"),
+        ("pkg-1.dist-info/direct_url.json", '{{"url": "file://{quoted}", "dir_info": {{"editable": true}}}}'),
+    ],
+)
+def test_an_editable_install_by_another_name_of_the_checkout_is_found(tmp_path, name, text):
+    """People who reach their checkout by a link (``/home`` is one on some systems) install from that name."""
+    (tmp_path / "repo/src").mkdir(parents=True)
+    link = tmp_path / "by link"
+    link.symlink_to(tmp_path / "repo")
+    write(tmp_path / "venv" / PACKAGES, {name: text.format(link=link, quoted=str(link).replace(" ", "%20"))})
+    (found,) = references(context(tmp_path, tmp_path / "venv/bin"))
+    assert found.endswith(name)
+
+
 def test_an_environment_that_only_stands_in_the_checkout_is_fine(tmp_path):
     own = tmp_path / "repo/.venv" / PACKAGES
     write(
