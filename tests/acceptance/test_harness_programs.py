@@ -37,6 +37,11 @@ PROGRAMS = [
     pytest.param(("claude-code", "anthropic"), id="claude-code", marks=pytest.mark.real),
     pytest.param(("codex", "openai-responses"), id="codex", marks=pytest.mark.real),
 ]
+# What whole jobs show with the real programs as well (test_real_programs) is ordinary here for the small one only.
+SHOWN_BY_JOBS = [
+    *PROGRAMS[:2],
+    *(pytest.param(*p.values, id=p.id, marks=[*p.marks, pytest.mark.long]) for p in PROGRAMS[2:]),
+]
 
 
 class Run(NamedTuple):
@@ -211,12 +216,14 @@ def test_both_meters_agree(drive) -> None:
     assert run.ending.usage["output"] > 0
 
 
+@pytest.mark.parametrize("program", SHOWN_BY_JOBS, indirect=True)
 def test_talk_only(drive) -> None:
     run = drive("text-only")
     assert (run.ending.ok, run.ending.tools) == (True, 0) and run.ending.texts >= 1
     assert not (run.repo / "hello.txt").exists()
 
 
+@pytest.mark.parametrize("program", SHOWN_BY_JOBS, indirect=True)
 @pytest.mark.parametrize("status", [401, 429, 500])
 def test_a_refused_request_is_no_success_and_retries_are_bounded(drive, status: int) -> None:
     run = drive(f"error-{status}")
@@ -226,12 +233,14 @@ def test_a_refused_request_is_no_success_and_retries_are_bounded(drive, status: 
     assert 1 <= len(inference(run)) <= 9 and {r.status for r in inference(run)} == {status}
 
 
+@pytest.mark.parametrize("program", SHOWN_BY_JOBS, indirect=True)
 def test_a_full_context_is_no_success(drive) -> None:
     run = drive("error-400-context")
     assert (run.ending.complete, run.ending.ok) == (True, False)
     assert any(word in (run.ending.error or "").lower() for word in ("context", "too long"))
 
 
+@pytest.mark.parametrize("program", SHOWN_BY_JOBS, indirect=True)
 def test_a_broken_stream_is_no_success(drive) -> None:
     run = drive("drop")
     assert run.ending.ok is not True and run.ending.error

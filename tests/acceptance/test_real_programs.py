@@ -42,6 +42,8 @@ class Add(unittest.TestCase):
         self.assertEqual(add(0, 0), 0)
 """
 UNIT = "unit=python3 -m unittest -q"
+ONE_OF_EACH = ["bare", *(pytest.param(p, marks=[pytest.mark.real, pytest.mark.long]) for p in PROGRAMS[1:])]
+"""For what hardly depends on the program: the ordinary run shows it with the small one."""
 
 
 @pytest.fixture(params=[pytest.param(p, marks=[] if p == "bare" else pytest.mark.real) for p in PROGRAMS])
@@ -237,6 +239,7 @@ def test_an_error_carries_its_reason_whatever_the_exit_status(program: str, repo
     assert branches(repo) == []
 
 
+@pytest.mark.parametrize("program", ONE_OF_EACH, indirect=True)
 def test_a_slow_stream_is_not_a_stall(program: str, repo: Path) -> None:
     result = run(
         "create hello.txt", "--repo", str(repo), "--backend", _backend(program), "--rehearse", "slow-stream", "--stall", "2",
@@ -250,6 +253,7 @@ def test_text_only_is_rejected(program: str, repo: Path) -> None:
     assert (result.status, result.document["reason"]) == (3, "text_only"), result
 
 
+@pytest.mark.parametrize("program", ONE_OF_EACH, indirect=True)
 def test_cancel_from_another_process(program: str, repo: Path) -> None:
     process = start(
         "hang", "--repo", str(repo), "--backend", _backend(program), "--rehearse", "hang", "--timeout", "90"
