@@ -55,9 +55,14 @@ ATTACKS = {
     "the script behind the package script": ("npm test", "echo true > ci/inner", "decider_changed"),
     "npm's own settings": ("npm test", "echo 'script-shell=/bin/true' > .npmrc", "decider_changed"),
     "a script in another directory": ("cd sub && sh suite.sh", "echo true > sub/suite.sh", "decider_changed"),
+    "a status forced at the end of the process":
+        (PYTEST, "printf '\\n\\nimport atexit\\nimport os\\n\\natexit.register(lambda: os._exit(0))\\n' >> src/app.py", "tests_failed"),
+    "another test under the same id":
+        (PYTEST, "sed -i '/def test_add/,/== 4/d; 1i from tests.other import test_add' tests/test_app.py; "
+                 "printf 'def test_add():\\n    pass\\n' > tests/other.py", "target_replaced"),
     "a script behind an option": ("bash -o pipefail ci/go", "echo true > ci/go", "decider_changed"),
 }  # fmt: skip
-ORDINARY = {"a new test replaces the code under test", "exit status, the test removed", "a compiled cache nobody ignores",
+ORDINARY = {"a status forced at the end of the process", "a new test replaces the code under test", "exit status, the test removed", "a compiled cache nobody ignores",
             "the script behind the make rule", "an installed-looking plugin"}  # fmt: skip
 FIX = "sed -i 's/a - b/a + b/' src/app.py"
 
@@ -79,6 +84,25 @@ def test_not_accepted_where_the_exit_status_believes_it(bench, name):
     assert FacetState.FAILED in (report.scope.state, report.checks.state), shown(report)
     if rule:
         assert rule in rules(report, "reject"), shown(report)
+
+
+READ = {
+    "one test's outcome is made":
+        ("printf '\\n\\nimport _pytest.python as p\\n\\nrun = p.Function.runtest\\n"
+         "p.Function.runtest = lambda s: None if s.name == \"test_add\" else run(s)\\n' >> src/app.py", "runner_touched"),
+    "one test is answered":
+        ("sed -i 's/return a - b/import os; return 4 if \"test_add \" in os.environ.get(\"PYTEST_CURRENT_TEST\", \"\") else a - b/' "
+         "src/app.py", "test_sensed"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) for n in READ])
+def test_what_only_a_reader_can_tell_is_not_accepted(bench, name):
+    script, rule = READ[name]
+    changeset, naive = bench.change(script, PYTEST)
+    report = bench.gate(changeset, PYTEST)
+    assert naive == 0, "this row attacks nothing"
+    assert report.checks.state is FacetState.NOT_EVIDENCED and rule in rules(report, "hold"), shown(report)
 
 
 HONEST = {

@@ -71,7 +71,8 @@ def python_module(words: list[str]) -> str | None:
 
 
 def executed_files(command: str) -> Iterator[str]:
-    """Files of the tree that the command runs as a check script: shell scripts, and programs with a checking name.
+    """Files of the tree that the command runs as a check script: shell scripts, programs called by their path, and
+    what an interpreter is given when it has a checking name (``python src/app.py`` runs the product).
 
     A ``cd`` is followed as far as it is a plain directory of the tree.
     """
@@ -80,7 +81,8 @@ def executed_files(command: str) -> Iterator[str]:
             path = posixpath.normpath(posixpath.join(folder, word))
             stem = posixpath.splitext(posixpath.basename(path))[0].lower()
             shell = bool(_SHELLS.match(posixpath.basename(words[0]))) or words[0] in (".", "source")
-            if shell or path.endswith((".sh", ".bash")) or _CHECKISH.search(stem):
+            direct = word == words[0] and "/" in word
+            if shell or direct or path.endswith((".sh", ".bash")) or _CHECKISH.search(stem):
                 yield path
 
 

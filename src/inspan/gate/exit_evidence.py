@@ -20,8 +20,9 @@ from inspan.spec.job import Check
 
 _NO_TESTS = re.compile(
     r"^(ruff|black|isort|flake8|pylint|pycodestyle|mypy|pyright|basedpyright|bandit|eslint|prettier|biome|tsc|stylelint|"
-    r"golangci-lint|gofmt|staticcheck|shellcheck|hadolint|yamllint|pre-commit|true|cd|echo|test|\[)$"
+    r"golangci-lint|gofmt|staticcheck|shellcheck|hadolint|yamllint|pre-commit)$"
 )
+_NOISE = frozenset(("true", "cd", "echo", "test", "[", "export", "set"))
 _NO_TESTS_WORD = re.compile(
     r"^(lint|lint[:_-]\S+|format|format[:_-]\S+|fmt|typecheck|type-check|types|vet|clippy|build|compile|docs?)$"
 )
@@ -39,7 +40,7 @@ def runs_tests(command: str) -> bool:
 
 def _only_reads(words: list[str]) -> bool:
     name = words[0].rsplit("/", 1)[-1]
-    if _NO_TESTS.match(name):
+    if _NO_TESTS.match(name) or name in _NOISE:
         return True
     if not _CALLERS.match(name):
         return False

@@ -124,14 +124,18 @@ def complete(base: TestRun, result: TestRun, changes: TestChanges, also: Iterabl
     return out
 
 
-def regressed(base: TestRun, result: TestRun) -> list[Violation]:
-    """Tests that fail on the result although the command's status is 0; those that failed on base too are noted."""
+def regressed(base: TestRun, result: TestRun, *, tolerated: bool) -> list[Violation]:
+    """Tests that fail on the result although the command's status is 0.
+
+    Those that failed on base too are noted where the command is ``tolerated`` to: it ended with status 0 on base as
+    well. Otherwise something has changed the status and not the tests.
+    """
     out = []
     for test_id in result.outcomes:
         if result.cell(test_id) in ("A", "X"):
             old = base.cell(test_id) in ("A", "X")
             detail = f"{test_id.partition('::')[2]}: fails although the command ends with status 0"
-            level: Level = "note" if old else "reject"
+            level: Level = "note" if old and tolerated else "reject"
             out.append(Violation(path=test_id.split("::", 1)[0], rule="tests_failed", detail=detail, level=level))
     return out
 
