@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 from inspan.gate.context import GateContext
-from inspan.gate.evidence import GateReport, run_gate
+from inspan.gate.evidence import run_gate
+from inspan.gate.report import GateReport
 from inspan.redact import Redactor
 from inspan.sandbox.contract import Confinement
 from inspan.sandbox.levels import driver, owner, probe

@@ -12,11 +12,11 @@ from inspan.deliver.branch import Delivery, deliver_branch
 from inspan.deliver.patch import deliver_patch
 from inspan.engine.context import Context, Stopwatch, changed, timed
 from inspan.engine.ending import as_cancelled, end_without_work, record
-from inspan.engine.gating import receipt_of
 from inspan.engine.records import Progress, Resolved
 from inspan.engine.setup import forget_setup
-from inspan.engine.stages import stage
+from inspan.engine.stages import failed, stage
 from inspan.errors import DeliveryError, InspanError
+from inspan.gate.report import receipt_of
 from inspan.outcome.decide import Decision, Finding, Situation, decide, delivered
 from inspan.outcome.reasons import Verdict
 from inspan.outcome.records import BackendRecord, Change, DeliveryRecord, FacetState, Violation
@@ -108,14 +108,15 @@ def deliver(context: Context, progress: Progress) -> Progress:
         context.say(job, "delivered", msgspec.to_builtins(made), once="delivered")
     except InspanError as error:
         made, finding = DeliveryRecord(), Finding(state=FacetState.FAILED, reasons=(error.reason,))
+        progress = failed(progress, "deliver", error.reason, str(error))  # says in the outcome why
         context.say(job, "delivery_failed", {"text": str(error)}, once="delivery_failed")
     done = changed(progress, delivery=made, decision=delivered(decision, finding))
     return timed(done, deliver=watch())
 
 
 def _made(context: Context, progress: Progress, spec: Job, resolved: Resolved, decision: Decision) -> DeliveryRecord:
-    job, gated, collected, prepared = progress.job, progress.gated, progress.collected, progress.prepared
-    if gated is None or collected is None or collected.changeset is None or prepared is None:
+    job, gated, collected = progress.job, progress.gated, progress.collected
+    if gated is None or collected is None or collected.changeset is None:
         raise DeliveryError("nothing was judged", where=job, do="Run the job again.")
     changeset = collected.changeset
     if spec.deliver == "patch":
@@ -126,7 +127,7 @@ def _made(context: Context, progress: Progress, spec: Job, resolved: Resolved, d
         verdict=decision.verdict,
         reason=decision.reason,
         receipt=gated.receipt or "",
-        verified_receipt=receipt_of(spec, prepared, changeset, gated),
+        verified_receipt=receipt_of(gated, spec, changeset),
         change=changeset.change,
         title=spec.prompt,
         when=int(created.timestamp()),

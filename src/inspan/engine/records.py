@@ -8,9 +8,10 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from inspan.attempt.contract import TerminalRecord
+from inspan.gate.report import GateReport
 from inspan.gateway.contract import Upstream
 from inspan.outcome.decide import Decision, Finding
-from inspan.outcome.records import CheckResult, Claims, DeliveryRecord, IsolationRecord, Timing, Usage, Violation
+from inspan.outcome.records import Claims, DeliveryRecord, IsolationRecord, Timing, Usage, Violation
 from inspan.routing.failure import Cause
 from inspan.sandbox.tools import Toolset
 from inspan.workspace.build import SetupLayer
@@ -94,17 +95,6 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True):
     harness_version: str | None = None
 
 
-class Gated(msgspec.Struct, frozen=True, kw_only=True):
-    """What the gates saw. None for a finding means that gate was not reached."""
-
-    scope: Finding | None = None
-    checks: Finding | None = None
-    violations: tuple[Violation, ...] = ()
-    results: tuple[CheckResult, ...] = ()
-    base_passed: bool | None = None
-    receipt: str | None = None
-
-
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """Why a stage could not do its work. ``reason`` is a word of the reasons table."""
 
@@ -128,7 +118,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     prepared: Prepared | None = None
     ended: TerminalRecord | None = None
     collected: Collected | None = None
-    gated: Gated | None = None
+    gated: GateReport | None = None
     decision: Decision | None = None
     delivery: DeliveryRecord = DeliveryRecord()
     failures: tuple[Failure, ...] = ()

@@ -6,7 +6,7 @@ import msgspec
 
 from inspan.gate.baseline import run_on_base
 from inspan.gate.command import CommandRun, run_command
-from inspan.gate.context import GateContext, Trees, trees
+from inspan.gate.context import GateContext, Trees
 from inspan.gate.digest import digest
 from inspan.gate.evidence_of_tests import judge_tests
 from inspan.gate.exit_evidence import judge_exit
@@ -37,7 +37,7 @@ class ChecksVerdict(msgspec.Struct, frozen=True, kw_only=True):
     base_passed: bool | None = None
 
 
-def run_checks(context: GateContext) -> ChecksVerdict:
+def run_checks(context: GateContext, both: Trees) -> ChecksVerdict:
     """Run and judge every check of the job.
 
     Raises:
@@ -45,7 +45,6 @@ def run_checks(context: GateContext) -> ChecksVerdict:
     """
     if not context.job.checks:
         return ChecksVerdict(finding=Finding(state=FacetState.NOT_REQUIRED))
-    both = trees(context)
     if elsewhere(context):
         foreign = (*references(context), *links(both, context.repo.toplevel))
         if foreign:

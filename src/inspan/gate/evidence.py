@@ -2,65 +2,64 @@
 
 from __future__ import annotations
 
+import traceback
+
 import msgspec
 
 from inspan.errors import InspanError
 from inspan.gate.checks import ChecksVerdict, run_checks
-from inspan.gate.context import GateContext, installed, trees
-from inspan.gate.receipt import receipt
+from inspan.gate.context import GateContext, Trees, installed, trees
+from inspan.gate.report import GateReport, receipt_of
 from inspan.gate.scope import judge_scope
 from inspan.outcome.decide import Finding
 from inspan.outcome.reasons import REASONS, Verdict
-from inspan.outcome.records import CheckResult, FacetState, Violation
+from inspan.outcome.records import CheckResult, FacetState
 
-
-class GateReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What the gate saw.
-
-    Attributes:
-        scope, checks: findings of the two facets.
-        violations: of both, those that decide first.
-        results: one per check that was run.
-        base_passed: whether every check passes on base; None when not known.
-        receipt: binds all of it to base and result; None when the gate failed.
-        contradictions: sentences about claims that the evidence contradicts.
-        error: what went wrong in the gate itself, None when nothing did.
-    """
-
-    scope: Finding
-    checks: Finding
-    violations: tuple[Violation, ...] = ()
-    results: tuple[CheckResult, ...] = ()
-    base_passed: bool | None = None
-    receipt: str | None = None
-    contradictions: tuple[str, ...] = ()
-    error: str | None = None
-
+TAMPERED = "gate_tampered"
+"""The scope gate's reason under which a check that passes proves nothing."""
 
 _ORDER = {"reject": 0, "hold": 1, "note": 2}
 
 
-def run_gate(context: GateContext) -> GateReport:
-    """Judge one changeset. Never raises for a failure of its own: both facets are then without evidence.
+def run_gate(context: GateContext, *, check: bool = True) -> GateReport:
+    """Judge one changeset. Never raises for a failure of its own: what it had not seen by then is without evidence.
 
     Checks are run even when the scope is violated: the person who reads a rejection wants to know both. They are not
     run when the change is of a kind that must not be laid out at all (forged names, escaping links, special files).
+
+    Args:
+        check: whether the checks are worth running.
     """
     try:
-        return _run(context)
+        both = trees(context)
+        report = _scope(context, both)
     except Exception as error:
-        # Fail closed on anything: a gate that fell over has seen nothing.
-        reason = error.reason if isinstance(error, InspanError) else "gate_error"
-        if reason not in REASONS or REASONS[reason].verdict in (Verdict.ACCEPTED, Verdict.NO_CHANGE):
-            reason = "gate_error"
-        found = Finding(state=FacetState.NOT_EVIDENCED, reasons=(reason,))
-        return GateReport(scope=found, checks=found, error=context.redactor.text(f"{type(error).__name__}: {error}"))
+        found, why = _nothing(context, error)
+        return GateReport(scope=found, checks=found, error=why)
+    if check:
+        try:
+            report = _checked(report, _unrun(context) if _unfit(context) else run_checks(context, both))
+        except Exception as error:
+            found, why = _nothing(context, error)
+            return msgspec.structs.replace(report, checks=found, error=why)
+    return msgspec.structs.replace(report, receipt=receipt_of(report, context.job, context.changeset))
 
 
-def _run(context: GateContext) -> GateReport:
+def _nothing(context: GateContext, error: Exception) -> tuple[Finding, str]:
+    """Fail closed on anything: a gate that fell over has seen nothing."""
+    reason, text = "gate_error", str(error)
+    if isinstance(error, InspanError):
+        row = REASONS.get(error.reason)
+        reason = error.reason if row and row.verdict not in (Verdict.ACCEPTED, Verdict.NO_CHANGE) else reason
+    else:
+        kept = context.keep(traceback.format_exc().encode("utf-8", "replace")) if context.keep is not None else None
+        text = f"{type(error).__name__}: {error}" + (f" (traceback {kept})" if kept else "")
+    return Finding(state=FacetState.NOT_EVIDENCED, reasons=(reason,)), context.redactor.text(text)
+
+
+def _scope(context: GateContext, both: Trees) -> GateReport:
     context.say("scope")
-    both = trees(context)
-    scope, violations = judge_scope(
+    finding, violations = judge_scope(
         context.changeset,
         context.job,
         context.harness_globs,
@@ -70,30 +69,39 @@ def _run(context: GateContext) -> GateReport:
         result_paths=both.result,
         taken=installed(context),
     )
-    unfit = any(v.level == "reject" for v in context.changeset.violations)
-    checks = _unrun(context) if unfit else run_checks(context)
-    every = tuple(sorted((*violations, *checks.violations), key=lambda v: _ORDER[v.level]))
-    setup = context.setup_for_checks or context.setup
-    return GateReport(
-        scope=scope,
-        checks=checks.finding,
-        violations=every,
-        results=checks.results,
-        base_passed=checks.base_passed,
-        receipt=receipt(
-            base=context.base,
-            result_tree=context.changeset.tree,
-            job=context.job,
-            setup_key=setup.key if setup else None,
-            checks=checks.results,
-            violations=every,
-        ),
+    layers = [layer.key for layer in (context.setup, context.setup_for_checks) if layer is not None]
+    return GateReport(scope=finding, violations=violations, setup=tuple(layers))
+
+
+def _checked(report: GateReport, verdict: ChecksVerdict) -> GateReport:
+    """The report with what the checks showed; a check that passes by tampered rules shows nothing."""
+    finding, results = verdict.finding, verdict.results
+    if TAMPERED in report.scope.reasons:
+        results = tuple(map(_doubted, results))
+        if finding.state is FacetState.PASSED:
+            finding = Finding(state=FacetState.NOT_EVIDENCED, reasons=(TAMPERED,))
+    return msgspec.structs.replace(
+        report,
+        checks=finding,
+        violations=tuple(sorted((*report.violations, *verdict.violations), key=lambda v: _ORDER[v.level])),
+        results=results,
+        base_passed=verdict.base_passed,
     )
+
+
+def _doubted(result: CheckResult) -> CheckResult:
+    passed = result.state is FacetState.PASSED
+    return msgspec.structs.replace(result, state=FacetState.NOT_EVIDENCED) if passed else result
+
+
+def _unfit(context: GateContext) -> bool:
+    """Whether the change is of a kind that is not laid out anywhere."""
+    return any(v.level == "reject" for v in context.changeset.violations)
 
 
 def _unrun(context: GateContext) -> ChecksVerdict:
     """The checks of a change that is not laid out: without evidence."""
     if not context.job.checks:
-        return run_checks(context)
+        return ChecksVerdict(finding=Finding(state=FacetState.NOT_REQUIRED))
     results = tuple(CheckResult(name=c.name, command=c.command) for c in context.job.checks)
     return ChecksVerdict(finding=Finding(state=FacetState.NOT_EVIDENCED, reasons=("out_of_scope",)), results=results)

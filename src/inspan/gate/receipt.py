@@ -20,12 +20,12 @@ def receipt(
     base: str,
     result_tree: str | None,
     job: Job,
-    setup_key: str | None,
+    setup: Sequence[str],
     checks: Sequence[CheckResult],
     judgements: Sequence[Any] = (),
     violations: Sequence[Violation] = (),
 ) -> str:
-    """``sha256:...`` over base, result tree, policy, set-up layer, checks, judgements and violations."""
+    """``sha256:...`` over base, result tree, policy, set-up layers, checks, judgements and violations."""
     policy = {
         "checks": [{"name": c.name, "command": c.command, "timeout": c.timeout} for c in job.checks],
         "scope": list(job.scope),
@@ -39,7 +39,7 @@ def receipt(
         "base": base,
         "result_tree": result_tree,
         "policy": policy,
-        "setup": setup_key,
+        "layers": list(setup),
         "checks": [
             {
                 "name": c.name,

@@ -7,8 +7,9 @@ import pytest
 from inspan.attempt.contract import TerminalRecord
 from inspan.engine.ending import as_cancelled
 from inspan.engine.finish import _detail, _moved, _situation
-from inspan.engine.records import Collected, Gated, Progress, dump, load
+from inspan.engine.records import Collected, Progress, dump, load
 from inspan.engine.stages import failed
+from inspan.gate.report import GateReport
 from inspan.harness.contract import Ending
 from inspan.outcome.decide import Finding, decide
 from inspan.outcome.reasons import REASONS
@@ -30,7 +31,7 @@ def test_a_good_job_is_verified() -> None:
     progress = Progress(
         job="j",
         collected=Collected(executor=PASSED, changeset=changeset(), activity="tools"),
-        gated=Gated(scope=PASSED, checks=PASSED, base_passed=False),
+        gated=GateReport(scope=PASSED, checks=PASSED, base_passed=False),
     )
     assert decide(_situation(progress, SPEC, False, False)).reason == "verified"
     assert decide(_situation(progress, SPEC, True, False)).reason == "checkout_changed"
@@ -49,7 +50,7 @@ def test_a_stage_that_failed_is_the_reason(reason: str, spec: Job) -> None:
 def test_an_executor_that_failed_explains_the_checks_that_did_not_run() -> None:
     stalled = Finding(state=FacetState.FAILED, reasons=("stalled",))
     progress = Progress(
-        job="j", collected=Collected(executor=stalled, changeset=changeset()), gated=Gated(scope=PASSED)
+        job="j", collected=Collected(executor=stalled, changeset=changeset()), gated=GateReport(scope=PASSED)
     )
     decision = decide(_situation(progress, SPEC, False, False))
     assert decision.reasons == ("stalled",) and decision.facets.checks is FacetState.NOT_EVIDENCED

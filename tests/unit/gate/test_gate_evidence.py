@@ -152,7 +152,7 @@ def test_receipt_binds_what_decides_and_nothing_else():
         "base": "1",
         "result_tree": "2",
         "job": job,
-        "setup_key": None,
+        "setup": (),
         "checks": [result],
         "violations": [violation],
     }
@@ -163,7 +163,7 @@ def test_receipt_binds_what_decides_and_nothing_else():
     )
     assert value == receipt(**args | {"checks": [slower]})
     for other in (
-        {"base": "3"}, {"result_tree": "3"}, {"job": Job(prompt="p", scope=("**",))}, {"setup_key": "k"},
+        {"base": "3"}, {"result_tree": "3"}, {"job": Job(prompt="p", scope=("**",))}, {"setup": ("k",)}, {"setup": ("k", "l")},
         {"checks": []}, {"violations": []}, {"judgements": [{"verdict": "ok"}]},
     ):  # fmt: skip
         assert value != receipt(**args | other), other
