@@ -10,6 +10,7 @@
     ├── repos/<key>/setup/<key>       a frozen set-up layer
     ├── detached.log                  what drivers without a terminal have to say
     ├── attempts/<attempt>/           one attempt: request, lock, journals, terminal record, workspace
+    ├── shown/<what>.json             what was shown to work on this machine, with all it depends on
     ├── artifacts/<aa>/<sha256>       content-addressed artifacts
     └── harness/<name>/<version>      installed harness programs
 """
@@ -102,6 +103,10 @@ class State(NamedTuple):
     @property
     def artifacts(self) -> Path:
         return self.root / "artifacts"
+
+    @property
+    def shown(self) -> Path:
+        return self.root / "shown"
 
     @property
     def attempts(self) -> Path:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from inspan import __version__
+from inspan.spec.paths import State
 
 _SETTINGS = (
     "/proc/sys/kernel/random/boot_id",
@@ -70,7 +71,7 @@ def _private(root: Path) -> bool:
 
 
 def _place(root: Path, name: str) -> Path:
-    return root / "shown" / f"{name}.json"
+    return State(root).shown / f"{name}.json"
 
 
 def _memory(root: Path, name: str) -> Mapping[str, Any] | None:
