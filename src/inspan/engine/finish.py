@@ -175,13 +175,18 @@ def _details(context: Context, progress: Progress) -> dict[str, Any]:
 
 
 def _detail(progress: Progress) -> str | None:
-    """The cause in words: of a stage that failed, of the provider, of the runner, else the harness's own error."""
-    collected, ended = progress.collected, progress.ended
-    said = [failure.detail for failure in progress.failures]
+    """The cause in words: of a stage that failed, of the provider, of the runner, else the harness's own error.
+
+    A stage whose failure only followed from an earlier cause comes last.
+    """
+    collected, ended, decision = progress.collected, progress.ended, progress.decision
+    leading = [f for f in progress.failures if decision is None or f.reason == decision.reason]
+    said = [failure.detail for failure in leading]
     said += [collected.cause.detail] if collected and collected.cause else []
     said += [ended.detail] if ended and ended.detail else []
     if collected and collected.executor.state is not FacetState.PASSED and ended and ended.ending:
         said += [ended.ending.error] if ended.ending.error else []
+    said += [failure.detail for failure in progress.failures]
     return said[0] if said else None
 
 

@@ -38,7 +38,7 @@ def run_gate(context: GateContext, *, check: bool = True) -> GateReport:
         return GateReport(scope=found, checks=found, error=why)
     if check:
         try:
-            report = _checked(report, _unrun(context) if _unfit(context) else run_checks(context, both))
+            report = _checked(report, _unrun(context, report) if _unfit(context) else run_checks(context, both))
         except Exception as error:
             found, why = _nothing(context, error)
             return msgspec.structs.replace(report, checks=found, error=why)
@@ -58,7 +58,7 @@ def _nothing(context: GateContext, error: Exception) -> tuple[Finding, str]:
 
 
 def _scope(context: GateContext, both: Trees) -> GateReport:
-    context.say("scope")
+    context.say("scope of the change")
     finding, violations = judge_scope(
         context.changeset,
         context.job,
@@ -99,9 +99,9 @@ def _unfit(context: GateContext) -> bool:
     return any(v.level == "reject" for v in context.changeset.violations)
 
 
-def _unrun(context: GateContext) -> ChecksVerdict:
-    """The checks of a change that is not laid out: without evidence."""
+def _unrun(context: GateContext, report: GateReport) -> ChecksVerdict:
+    """The checks of a change that is not laid out: without evidence, for what the scope gate found."""
     if not context.job.checks:
         return ChecksVerdict(finding=Finding(state=FacetState.NOT_REQUIRED))
     results = tuple(CheckResult(name=c.name, command=c.command) for c in context.job.checks)
-    return ChecksVerdict(finding=Finding(state=FacetState.NOT_EVIDENCED, reasons=("out_of_scope",)), results=results)
+    return ChecksVerdict(finding=Finding(state=FacetState.NOT_EVIDENCED, reasons=report.scope.reasons), results=results)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspan.attempt.contract import TerminalRecord
+from inspan.engine.context import changed
 from inspan.engine.ending import as_cancelled
 from inspan.engine.finish import _detail, _moved, _situation
 from inspan.engine.records import Collected, Progress, dump, load
@@ -87,6 +88,17 @@ def test_an_error_of_the_harness_is_the_detail_unless_something_better_is_known(
     assert _detail(Progress(job="j", collected=crashed, ended=ended("out of memory"))) == "out of memory"
     passed = Collected(executor=PASSED)  # control: an error that was got over explains nothing
     assert _detail(Progress(job="j", collected=passed, ended=ended(None))) is None
+
+
+def test_the_detail_belongs_to_the_reason() -> None:
+    """A stall whose tree could not be collected either is explained by the stall."""
+    ended = TerminalRecord(attempt="j.a1", end="stalled", started="s", ended="e", detail="nothing new for 40 s")
+    collected = Collected(executor=Finding(state=FacetState.FAILED, reasons=("stalled",)))
+    progress = failed(Progress(job="j", collected=collected, ended=ended), "collect", "change_too_large", "too many")
+    stalled = decide(_situation(progress, SPEC, False, False))
+    assert stalled.reason == "stalled" and _detail(changed(progress, decision=stalled)) == "nothing new for 40 s"
+    alone = failed(Progress(job="j"), "collect", "change_too_large", "too many")  # control
+    assert _detail(changed(alone, decision=decide(_situation(alone, SPEC, False, False)))) == "too many"
 
 
 def test_what_a_person_moved_elsewhere_is_only_noted() -> None:

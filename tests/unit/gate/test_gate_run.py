@@ -106,6 +106,9 @@ def test_a_failure_in_the_checks_leaves_the_scope_standing(gate: Gate) -> None:
 def test_a_change_that_must_not_be_laid_out_is_not(gate: Gate) -> None:
     report = run_gate(gate.context(Violation(path="x", rule="escaping_link")))
     assert gate.ran == 0 and report.checks is not None and report.checks.state is UNSEEN
+    gate.scope = (Finding(state=FacetState.FAILED, reasons=("change_too_large",)), ())
+    large = run_gate(gate.context(Violation(path="x", rule="too_big")))
+    assert large.checks == Finding(state=UNSEEN, reasons=("change_too_large",)), "nothing was outside the scope"
     run_gate(gate.context(Violation(path="x", rule="ignored", level="note")))
     assert gate.ran == 1, "control: a note keeps nothing from running"
 
