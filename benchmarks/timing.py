@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import time
@@ -22,6 +23,15 @@ def command_ms(argv: Sequence[str], env: Mapping[str, str] | None = None) -> flo
     if done.returncode != 0:
         raise RuntimeError(f"{argv[0]} exited with {done.returncode}: {done.stderr[-400:].decode(errors='replace')}")
     return elapsed
+
+
+def processor_ms(action: Callable[[], float]) -> tuple[float, float]:
+    """What ``action`` gives, and the milliseconds of processor time its child processes took: what a busy machine, that
+    makes everything wait, does not change."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    given = action()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return given, (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
 
 
 def interleaved(sides: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:

@@ -6,10 +6,9 @@ use so that ``import inspan`` stays cheap.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0.dev0"
 
+TYPE_CHECKING = False  # as typing has it, which alone would cost half of the import
 if TYPE_CHECKING:
     from inspan.interfaces.api import Run as Run
     from inspan.interfaces.api import run as run
@@ -27,7 +26,7 @@ _PUBLIC = {
 __all__ = ["Check", "Job", "Outcome", "Run", "__version__", "run"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _PUBLIC:
         from importlib import import_module
 
