@@ -10,6 +10,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 
@@ -38,7 +39,7 @@ class Counted:
 
     def rows(self) -> list[JobRow]:
         """Every stored job."""
-        return read.list_jobs(self.state) if self.stubs.home.exists() else []
+        return read.list_jobs(self.state, limit=1000) if self.stubs.home.exists() else []
 
     def effects(self) -> int:
         """Side effects of all jobs together, by each of the counters."""
@@ -48,11 +49,14 @@ class Counted:
             assert len(self.lines.read_text().splitlines()) == requests
         return requests
 
-    def begin(self, count: int) -> list:
+    def begin(self, count: int) -> list[subprocess.Popen[str]]:
         """Start jobs side by side and wait until they are stored."""
         known = len(self.rows())
         started = [self.stubs.start("counted", self.job) for _ in range(count)]
-        eventually(lambda: len(self.rows()) == known + count)
+        while len(self.rows()) < known + count:
+            gone = [driver.communicate() for driver in started if driver.poll() not in (None, 0)]
+            assert not gone, gone
+            time.sleep(0.02)
         return started
 
     def once(self, row: JobRow) -> None:
