@@ -55,3 +55,17 @@ def test_what_is_borrowed_from_another_repository_is_shown_and_works(tmp_path: P
     git(tmp_path, "clone", "-q", "--shared", str(lender), "borrower")
     (lender / ".git/objects/tmp_obj_left").write_text("")
     assert len(object_stores(open_repository(str(tmp_path / "borrower")))) == 2
+
+
+@pytest.mark.parametrize(
+    "name", [".git/info/exclude", ".git/shallow", ".git/objects/info/alternates", ".git/index", ".git"]
+)
+def test_a_pipe_in_the_git_directory_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    checkout = repository(tmp_path / "repo", {"a.txt": "x\n"})
+    assert open_repository(str(checkout)).branch == "main"
+    place = checkout / name
+    if place.exists():
+        place.rename(tmp_path / "aside")
+    os.mkfifo(place)
+    with pytest.raises(RepositoryError, match="no file"):
+        open_repository(str(checkout))

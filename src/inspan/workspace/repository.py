@@ -55,6 +55,8 @@ def _git_dir(marker: str) -> str:
     """The git directory a ``.git`` entry stands for; a file names it in its first line."""
     if os.path.isdir(marker):
         return os.path.realpath(marker)
+    if not os.path.isfile(marker):
+        raise RepositoryError("the .git entry is no file", where=marker, do="repair the checkout")
     with open(marker, "rb") as file:
         first = file.read(65536).split(b"\n", 1)[0].rstrip(b"\r")
     if not first.startswith(b"gitdir: "):
@@ -133,7 +135,35 @@ def open_repository(path: str) -> Repository:
         ) from gone
 
 
+_READ = [
+    "HEAD",
+    "config",
+    "config.worktree",
+    "commondir",
+    "gitdir",
+    "index",
+    "packed-refs",
+    "shallow",
+    "info/exclude",
+    "info/sparse-checkout",
+    "info/grafts",
+    "objects/info/alternates",
+]
+"""What git and we read of a git directory before anything else; a pipe among them would be waited for without end."""
+
+
+def _refuse_special(*directories: str) -> None:
+    for directory in directories:
+        for name in _READ:
+            mode = _mode(os.path.join(directory, name))
+            if mode and not stat.S_ISREG(mode):
+                raise RepositoryError(
+                    "the git directory holds something that is no file", where=f"{directory}/{name}", do="remove it"
+                )
+
+
 def _opened(toplevel: str, git_dir: str, common_dir: str) -> Repository:
+    _refuse_special(git_dir, common_dir)
     git = TrustedGit(git_dir)
     asked = ("rev-parse", "--is-bare-repository", "--show-object-format")
     done = git.call(*asked, "HEAD^{commit}")  # in one go: every command asks it
