@@ -190,11 +190,14 @@ class Driver:
 
     def finish_taken(self, patience: float | None) -> None:
         """Wait for the jobs taken over, at most ``patience`` seconds; the rest goes on in a process of its own."""
+        from inspan.engine.takeover import end_unwritten
+
         until = None if patience is None else time.monotonic() + patience
         waiting = self._taken
         while waiting and (until is None or time.monotonic() < until):
             waiting = [job for job in waiting if self._durable.status(job) not in self._durable.ENDED]
             time.sleep(0.1 if waiting else 0)
+        end_unwritten(self._context, [job for job in self._taken if job not in waiting])
         if waiting:
             settle_later(self._state, self._executor)
 

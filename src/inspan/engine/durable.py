@@ -102,6 +102,15 @@ def wait(handle: WorkflowHandle[str]) -> str:
     return handle.get_result(polling_interval_sec=_POLL)
 
 
+def failure(workflow_id: str) -> str | None:
+    """What a workflow that has ended raised, as text: another process may have raised it. None when it was nothing."""
+    try:
+        DBOS.retrieve_workflow(workflow_id).get_result(polling_interval_sec=_POLL)
+    except Exception as error:
+        return str(error)
+    return None
+
+
 def forget_queue(executor: str) -> None:
     """Remove the row that ``accept_resumed`` made."""
     DBOS.delete_queue(_queue(executor))

@@ -7,11 +7,17 @@ says so.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from inspan.attempt.files import read_request
 from inspan.engine import durable, leases
 from inspan.engine.context import Context
 from inspan.engine.ending import end_without_work
 from inspan.engine.job import WORKFLOWS, run_job
+from inspan.store.database import DISK_FULL
+from inspan.store.ids import attempt_id
 from inspan.store.records import JobRow
+from inspan.workspace.build import discard
 
 MOST_TAKEOVERS = 10
 """A job that has outlived this many drivers is suspected of killing them."""
@@ -66,8 +72,27 @@ def _without_workflow(context: Context, row: JobRow) -> list[str]:
         durable.start(run_job, row.id, row.id)
         return [row.id]
     if status in durable.ENDED:
-        end_without_work(context, row, "internal_error", f"The job's workflow ended ({status}) without an outcome.")
+        _end(context, row, status)
     return []
+
+
+def end_unwritten(context: Context, taken: Iterable[str]) -> None:
+    """End jobs that were gone on with and have ended without an outcome: a stage's error that was noted before the
+    driver died comes back whoever goes on, and nothing but an outcome that says so is left to write."""
+    for job in taken:
+        row, status = context.store.job(job), durable.status(job)
+        if row is not None and row.ended is None and status in durable.ENDED:
+            _end(context, row, str(status))
+
+
+def _end(context: Context, row: JobRow, status: str) -> None:
+    why = durable.failure(row.id)
+    reason = "disk_full" if why is not None and DISK_FULL in why else "internal_error"
+    detail = f"The job's workflow ended ({status}) without an outcome{f': {why}' if why else ''}."
+    outcome = end_without_work(context, row, reason, detail)
+    paths = context.state.attempt(attempt_id(row.id, outcome.attempt))
+    if paths.request.exists() and any(kept.kind == "patch" for kept in context.store.kept(row.id)):
+        discard(context.state, read_request(paths).plan)  # its work is kept as a patch
 
 
 def _suspect(context: Context, row: JobRow) -> bool:

@@ -19,6 +19,9 @@ _BUSY_SECONDS = 30.0
 _PRIVATE_DIRECTORY, _PRIVATE_FILE = 0o700, 0o600
 
 
+DISK_FULL = "The disk is full; the state cannot be written."
+
+
 @contextlib.contextmanager
 def explained(where: Path) -> Iterator[None]:
     """Turn what SQLite and the file system say into a ``StateError`` that says what to do."""
@@ -36,7 +39,7 @@ def explanation(error: Exception, where: Path) -> StateError:
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     if full or "disk is full" in text:
         return StateError(
-            "The disk is full; the state cannot be written.",
+            DISK_FULL,
             where=str(where),
             do="Free some space, or set INSPAN_HOME to a directory on a larger disk.",
             reason="disk_full",
@@ -157,17 +160,25 @@ def _set_wal(connection: sqlite3.Connection) -> None:
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     if _written(connection) == version():
         return
-    connection.execute("begin immediate")
-    try:
+    with transaction(connection):
         _refuse_newer(connection, path)
         for number, script in migrations():
             if number > _written(connection):
                 for statement in _statements(script):
                     connection.execute(statement)
                 connection.execute(f"pragma user_version = {number}")
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Everything of the block or nothing of it, under the write lock."""
+    connection.execute("begin immediate")
+    try:
+        yield
         connection.execute("commit")
     except BaseException:
-        connection.execute("rollback")
+        if connection.in_transaction:  # a full disk has rolled back already, and must not be hidden by a second error
+            connection.execute("rollback")
         raise
 
 

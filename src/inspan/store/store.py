@@ -18,7 +18,7 @@ from inspan.outcome.records import Outcome, decode
 from inspan.redact import Redactor
 from inspan.spec.paths import State
 from inspan.store.artifacts import Artifacts
-from inspan.store.database import explained, open_writer
+from inspan.store.database import explained, open_writer, transaction
 from inspan.store.ids import attempt_id
 from inspan.store.kinds import KINDS
 from inspan.store.named import queries
@@ -189,15 +189,8 @@ class Store:
             this outcome says something else. The caller then decides again, knowing that.
         """
         document = json.dumps(self._clean(msgspec.to_builtins(outcome)))
-        with self._lock, explained(self.state.database):
-            self._connection.execute("begin immediate")
-            try:
-                result = self._record(outcome, document)
-                self._connection.execute("commit")
-            except BaseException:
-                self._connection.execute("rollback")
-                raise
-        return result
+        with self._lock, explained(self.state.database), transaction(self._connection):
+            return self._record(outcome, document)
 
     def _record(self, outcome: Outcome, document: str) -> Outcome | Literal["cancel_wins"]:
         standing = self._one("get_outcome", {"job": outcome.job})
