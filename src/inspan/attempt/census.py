@@ -1,7 +1,8 @@
 """Who is alive: the tree of an attempt by recorded ids, never by name.
 
 A pid alone is reused by the kernel, so a process is known by its pid *and* its start time, and a tree in a pid
-namespace by the inode of that namespace.
+namespace by the inode of that namespace and the start time of its oldest process: the inode is reused as well, by the
+next namespace anybody makes, and the first process of a namespace lives as long as it does.
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
         pid, start: the outermost process and its start time in clock ticks since boot.
         boot: the boot it belongs to; after another one nothing of it can live.
         pid_namespace: inode of the namespace the tree lives in, None where it shares the runner's.
+        namespace_start: start time of the oldest process in that namespace.
     """
 
     pid: int
     start: int
     boot: str
     pid_namespace: int | None = None
+    namespace_start: int | None = None
 
 
 def become_subreaper() -> None:
@@ -100,9 +103,21 @@ def reap() -> None:
 def describe(pid: int) -> Tree:
     """What to remember of a tree whose outermost process is ``pid``, once something runs in it."""
     inner = {ns for p in [pid, *descendants(pid)] if (ns := namespace(p)) is not None} - {namespace(os.getpid())}
+    only = inner.pop() if len(inner) == 1 else None
+    members = _members(only) if only is not None else {}
     return Tree(
-        pid=pid, start=start_time(pid) or 0, boot=boot_id(), pid_namespace=inner.pop() if len(inner) == 1 else None
+        pid=pid,
+        start=start_time(pid) or 0,
+        boot=boot_id(),
+        pid_namespace=only if members else None,
+        namespace_start=min(members.values(), default=None),
     )
+
+
+def _members(inode: int) -> dict[int, int]:
+    """Live processes of a pid namespace with their start times."""
+    started = {p: start_time(p) for p in _pids() if namespace(p) == inode}
+    return {p: start for p, start in started.items() if start is not None}
 
 
 def alive(tree: Tree) -> list[int]:
@@ -111,7 +126,9 @@ def alive(tree: Tree) -> list[int]:
         return []
     found = [tree.pid, *descendants(tree.pid)] if start_time(tree.pid) == tree.start else []
     if tree.pid_namespace is not None:
-        found += [p for p in _pids() if namespace(p) == tree.pid_namespace and start_time(p) is not None]
+        members = _members(tree.pid_namespace)
+        if min(members.values(), default=None) == tree.namespace_start:
+            found += members
     return sorted(set(found))
 
 
