@@ -69,6 +69,11 @@ def pyproject(data: bytes) -> Keys:
     return out
 
 
+def setup_py(data: bytes) -> Keys:
+    """Whether the script installs plugins of a test runner; the rest of it describes a distribution."""
+    return {"pytest11": data.count(b"pytest11")} if b"pytest11" in data else {}
+
+
 def toml_tables(data: bytes) -> Keys:
     """Every key of a TOML file that holds nothing but tool settings."""
     out: Keys = {}

@@ -38,6 +38,7 @@ class Decider(msgspec.Struct, frozen=True, kw_only=True):
 _BY_NAME: dict[str, tuple[keys.Reduce, str]] = {
     "pyproject.toml": (keys.pyproject, "tool configuration"),
     "setup.cfg": (keys.ini, "tool configuration"),
+    "setup.py": (keys.setup_py, "plugins a test runner loads by themselves"),
     "tox.ini": (keys.ini, "tool configuration"),
     "package.json": (keys.package_json, "scripts and tool configuration"),
     "makefile": (keys.recipes, "build rules"),

@@ -30,6 +30,12 @@ DECIDES = [
     ("pyproject.toml", PYPROJECT, PYPROJECT + '[project.entry-points.pytest11]\nx = "x"\n'),
     ("pyproject.toml", PYPROJECT, "this is not = = toml"),
     ("setup.cfg", "[metadata]\nname = x\n", "[metadata]\nname = x\n[tool:pytest]\naddopts = -k easy\n"),
+    ("setup.py", "setup()\n", "setup(entry_points={'pytest11': ['x = y']})\n"),
+    ("x-1.dist-info/entry_points.txt", None, "[pytest11]\nx = y\n"),
+    ("src/x.egg-info/entry_points.txt", None, "[pytest11]\nx = y\n"),
+    ("src/x.pyc", None, "x"),
+    (".npmrc", None, "script-shell=/bin/true\n"),
+    (".mvn/maven.config", None, "-DskipTests\n"),
     ("tox.ini", None, "[pytest]\naddopts = --collect-only\n"),
     ("pytest.ini", None, "[pytest]\naddopts = --collect-only\n"),
     ("pytest.ini", None, ""),
@@ -56,6 +62,7 @@ DECIDES = [
     ("inspan.toml", None, "[checks]\n"),
 ]
 DOES_NOT = [
+    ("setup.py", "setup(install_requires=[])\n", "setup(install_requires=['a'])\n"),
     ("pyproject.toml", PYPROJECT, PYPROJECT.replace('["a"]', '["a", "b"]')),
     ("pyproject.toml", PYPROJECT, PYPROJECT + '[tool.pytest_other]\na = 1\n'),
     ("package.json", PACKAGE, PACKAGE.replace('"a": "1"', '"a": "2"')),
