@@ -96,7 +96,7 @@ def deliver_branch(state: State, repo: Repository, delivery: Delivery) -> Delive
         DeliveryError: the verdict does not allow it, the receipt does not verify, the branch exists with other content,
             or the user's repository cannot be written.
     """
-    result = _verified(delivery)
+    result = verified(delivery)
     ref = branch_ref(delivery.job)
     gate = gate_git(state, repo)
     if gate.call("check-ref-format", ref).returncode:
@@ -134,8 +134,12 @@ def deliver_branch(state: State, repo: Repository, delivery: Delivery) -> Delive
     return DeliveryRecord(kind="branch", ref=ref, commit=commit)
 
 
-def _verified(delivery: Delivery) -> str:
-    """The commit to deliver, once verdict and receipt allow it."""
+def verified(delivery: Delivery) -> str:
+    """The commit to deliver, once verdict and receipt allow it.
+
+    Raises:
+        DeliveryError: they do not, or there is no change.
+    """
     if delivery.verdict not in _DELIVERED:
         raise DeliveryError(
             f"work that ended {delivery.verdict.value} is not delivered",

@@ -6,23 +6,24 @@ import os
 import tempfile
 from pathlib import Path
 
+from inspan.deliver.branch import Delivery, verified
 from inspan.errors import DeliveryError
-from inspan.outcome.records import Change, DeliveryRecord
+from inspan.outcome.records import DeliveryRecord
 from inspan.spec.paths import State
 from inspan.workspace.changeset import patch
 from inspan.workspace.repository import Repository
 
 
-def deliver_patch(state: State, repo: Repository, job: str, change: Change) -> DeliveryRecord:
+def deliver_patch(state: State, repo: Repository, delivery: Delivery) -> DeliveryRecord:
     """Write ``<state>/attempts/<job>.patch`` and name it. Delivering the same job again writes the same file.
 
     Raises:
-        DeliveryError: there is nothing to deliver, or the file cannot be written.
+        DeliveryError: the verdict does not allow it, the receipt does not verify, there is nothing to deliver, or the
+            file cannot be written.
     """
-    if change.result is None or change.result == change.base:
-        raise DeliveryError("there is no change to deliver", where=job)
-    text = patch(state, repo, change.base, change.result)
-    target: Path = state.attempts / f"{job}.patch"
+    result = verified(delivery)
+    text = patch(state, repo, delivery.change.base, result)
+    target: Path = state.attempts / f"{delivery.job}.patch"
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd, scratch = tempfile.mkstemp(dir=target.parent)
@@ -31,4 +32,4 @@ def deliver_patch(state: State, repo: Repository, job: str, change: Change) -> D
         os.rename(scratch, target)
     except OSError as error:
         raise DeliveryError(f"the patch cannot be written: {error.strerror}", where=str(target)) from error
-    return DeliveryRecord(kind="patch", path=str(target), commit=change.result)
+    return DeliveryRecord(kind="patch", path=str(target), commit=result)

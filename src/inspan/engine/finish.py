@@ -15,7 +15,7 @@ from inspan.engine.ending import as_cancelled, end_without_work, record
 from inspan.engine.records import Progress, Resolved
 from inspan.engine.setup import forget_setup
 from inspan.engine.stages import failed, stage
-from inspan.errors import DeliveryError, InspanError
+from inspan.errors import DeliveryError, InspanError, WorkspaceError
 from inspan.gate.report import receipt_of
 from inspan.outcome.decide import Decision, Finding, Situation, decide, delivered
 from inspan.outcome.reasons import Verdict
@@ -24,6 +24,7 @@ from inspan.spec.job import Job
 from inspan.store.states import DELIVERING
 from inspan.workspace.build import discard
 from inspan.workspace.fingerprint import differences, fingerprint
+from inspan.workspace.gate_repository import tree_of
 from inspan.workspace.remove import remove_tree
 
 DELIVERED = (Verdict.ACCEPTED, Verdict.UNVERIFIED)
@@ -107,8 +108,9 @@ def deliver(context: Context, progress: Progress) -> Progress:
         finding = Finding(state=FacetState.PASSED)
         context.say(job, "delivered", msgspec.to_builtins(made), once="delivered")
     except InspanError as error:
-        made, finding = DeliveryRecord(), Finding(state=FacetState.FAILED, reasons=(error.reason,))
-        progress = failed(progress, "deliver", error.reason, str(error))  # says in the outcome why
+        reason = "delivery_failed" if isinstance(error, WorkspaceError) else error.reason
+        made, finding = DeliveryRecord(), Finding(state=FacetState.FAILED, reasons=(reason,))
+        progress = failed(progress, "deliver", reason, str(error))  # says in the outcome why
         context.say(job, "delivery_failed", {"text": str(error)}, once="delivery_failed")
     done = changed(progress, delivery=made, decision=delivered(decision, finding))
     return timed(done, deliver=watch())
@@ -119,22 +121,23 @@ def _made(context: Context, progress: Progress, spec: Job, resolved: Resolved, d
     if gated is None or collected is None or collected.changeset is None:
         raise DeliveryError("nothing was judged", where=job, do="Run the job again.")
     changeset = collected.changeset
-    if spec.deliver == "patch":
-        return deliver_patch(context.state, resolved.repository, job, changeset.change)
+    change, repo = changeset.change, resolved.repository
+    # What is bound is what will be delivered, read again, not what was noted of it.
+    bound = msgspec.structs.replace(changeset, base=change.base, tree=tree_of(context.state, repo, change.result))
     created = datetime.fromisoformat(context.row(job).created)
     delivery = Delivery(
         job=job,
         verdict=decision.verdict,
         reason=decision.reason,
         receipt=gated.receipt or "",
-        verified_receipt=receipt_of(gated, spec, changeset),
-        change=changeset.change,
+        verified_receipt=receipt_of(gated, spec, bound),
+        change=change,
         title=spec.prompt,
         when=int(created.timestamp()),
         summary=collected.claims.summary,
         rehearsal=resolved.rehearsal,
     )
-    return deliver_branch(context.state, resolved.repository, delivery)
+    return (deliver_patch if spec.deliver == "patch" else deliver_branch)(context.state, repo, delivery)
 
 
 @stage("record", must=True)

@@ -191,7 +191,8 @@ def delivered(decision: Decision, delivery: Finding | None) -> Decision:
     state = _state(delivery, True)
     words = [] if state is FacetState.PASSED else (_bad(delivery.reasons) or ["delivery_failed"])
     facets = msgspec.structs.replace(decision.facets, delivery=state)
-    reasons = tuple(dict.fromkeys((*decision.reasons, *words)))
+    before = _bad(decision.reasons) if words else decision.reasons  # a failure is not verified as well
+    reasons = tuple(dict.fromkeys((*before, *words)))
     lead = leading(reasons)
     return msgspec.structs.replace(
         decision,

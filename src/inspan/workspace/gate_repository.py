@@ -70,6 +70,15 @@ def holds(state: State, repo: Repository, commit: str) -> bool:
     return gate_git(state, repo).call("cat-file", "-e", commit + "^{commit}").returncode == 0
 
 
+def tree_of(state: State, repo: Repository, commit: str | None) -> str | None:
+    """The id of the tree of a commit the gate has, read from its repository; None for no commit.
+
+    Raises:
+        WorkspaceError: the commit is not there or is damaged.
+    """
+    return gate_git(state, repo).line("rev-parse", "--verify", f"{commit}^{{tree}}") if commit else None
+
+
 def keep_base(state: State, repo: Repository, base: str) -> None:
     """Give ``base`` a ref of its own in the gate's repository.
 

@@ -117,6 +117,10 @@ def test_what_must_not_be_delivered_is_not(site, other):
     with pytest.raises(DeliveryError):
         deliver_branch(site.state, site.repo, site.delivery(**other))
     assert git(site.checkout, "for-each-ref", "refs/heads/inspan") == ""
+    if "job" not in other:  # any name is the name of a file
+        with pytest.raises(DeliveryError):
+            deliver_patch(site.state, site.repo, site.delivery(**other))
+    assert not list(site.state.attempts.glob("*.patch"))
 
 
 def test_an_empty_change_is_not_delivered(site):
@@ -124,7 +128,7 @@ def test_an_empty_change_is_not_delivered(site):
     with pytest.raises(DeliveryError, match="no change"):
         deliver_branch(site.state, site.repo, empty)
     with pytest.raises(DeliveryError, match="no change"):
-        deliver_patch(site.state, site.repo, "j1", empty.change)
+        deliver_patch(site.state, site.repo, empty)
 
 
 def test_from_a_linked_worktree_the_branch_lands_in_the_common_repository(site, tmp_path):
@@ -167,8 +171,8 @@ def test_sha256(tmp_path):
 
 def test_a_patch_applies(site):
     delivery = site.delivery()
-    made = deliver_patch(site.state, site.repo, "j1", delivery.change)
-    assert deliver_patch(site.state, site.repo, "j1", delivery.change) == made
+    made = deliver_patch(site.state, site.repo, delivery)
+    assert deliver_patch(site.state, site.repo, delivery) == made
     git(site.checkout, "apply", made.path)
     assert (site.checkout / "a.py").read_text() == "changed\n" and not (site.checkout / "dir/b.py").exists()
 

@@ -102,5 +102,5 @@ def test_delivery() -> None:
     assert delivered(good, Finding(state=P)).verdict is Verdict.ACCEPTED
     assert delivered(good, Finding(state=P)).facets.delivery is P
     lost = delivered(good, Finding(state=F, reasons=("base_moved",)))
-    assert (lost.verdict, lost.reason, lost.reasons) == (Verdict.FAILED, "base_moved", ("base_moved", "verified"))
+    assert (lost.verdict, lost.reason, lost.reasons) == (Verdict.FAILED, "base_moved", ("base_moved",))
     assert delivered(good, Finding(state=N)).reason == "delivery_failed"
