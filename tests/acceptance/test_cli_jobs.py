@@ -164,6 +164,8 @@ def test_configuration_of_the_repository_is_used_and_frozen(repo: Path, tmp_path
     assert inspan("init", "--repo", str(clone)).returncode == 2
     settings = document("config", "--repo", str(clone))["settings"]
     assert settings["checks"]["origin"] == str(clone / "inspan.toml")
+    effective = {k: settings[k]["value"] for k in ("timeout", "stall", "deliver")}
+    assert effective == {"timeout": 3600, "stall": 600, "deliver": "branch"}
     for args in (["add", "-A"], ["commit", "-qm", "x"]):
         subprocess.run(["git", *args], cwd=clone, check=True)
     outcome = document("run", "x", "--repo", str(clone), *BACKEND, "--rehearse", "write-file")

@@ -11,6 +11,7 @@ import msgspec
 from inspan.errors import RepositoryError
 from inspan.interfaces.cli import text
 from inspan.spec.config import KEYS, Configuration, load
+from inspan.spec.job import Job
 from inspan.spec.paths import state, user_config
 from inspan.workspace.repository import open_repository
 
@@ -24,7 +25,7 @@ def config(repo: str, as_json: bool) -> int:
     """Print each effective setting with where it came from, and check declared harnesses."""
     found = load(_toplevel(repo))
     _check_harnesses(found)
-    rows = {key: {"value": msgspec.to_builtins(getattr(found, key)), "origin": found.origins[key]} for key in KEYS}
+    rows = {key: {"value": _effective(found, key), "origin": found.origins[key]} for key in KEYS}
     if as_json:
         made = {"schema": SCHEMA, "settings": rows, "user_file": str(user_config()), "state": str(state().root)}
         print(json.dumps(made))
@@ -34,6 +35,12 @@ def config(repo: str, as_json: bool) -> int:
     text.write([[(f"{'user file':<{width}}  ", "dim"), (str(user_config()), "")]])
     text.write([[(f"{'state':<{width}}  ", "dim"), (str(state().root), "")]])
     return 0
+
+
+def _effective(found: Configuration, key: str) -> Any:
+    """The value a job gets that says nothing itself."""
+    value = getattr(found, key)
+    return msgspec.to_builtins(getattr(Job(prompt=""), key, None) if value is None else value)
 
 
 def _toplevel(repo: str) -> str | None:
