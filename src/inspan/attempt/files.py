@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
-import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,12 +11,11 @@ import msgspec
 
 from inspan.attempt.contract import AttemptRequest, TerminalRecord
 from inspan.errors import StateError
+from inspan.files import DIRECTORY, beneath, open_regular, read_capped, write_once
 from inspan.spec.paths import AttemptPaths
 
 REPORT_LIMIT = 64 << 10
 """Bytes of a report; a larger one is not read."""
-
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def timestamp() -> str:
@@ -29,29 +26,6 @@ def timestamp() -> str:
 def starts(paths: AttemptPaths) -> Path:
     """One line per runner that got the lock; it never has more than one."""
     return paths.root / "starts"
-
-
-def write_once(path: Path, data: bytes) -> bool:
-    """Create ``path`` whole or not at all; False when it is there already. Durable before it returns."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with open(fd, "wb") as f:
-            f.write(data)
-            f.flush()
-            os.fsync(f.fileno())
-        try:
-            os.link(temporary, path)
-        except FileExistsError:
-            return False
-    finally:
-        os.unlink(temporary)
-    directory = os.open(path.parent, _DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-    return True
 
 
 def write_record(paths: AttemptPaths, record: TerminalRecord) -> bool:
@@ -87,14 +61,12 @@ def read_request(paths: AttemptPaths) -> AttemptRequest:
         raise StateError(f"the attempt's request cannot be read: {e}", where=str(paths.request)) from e
 
 
-def _enter(parent: int, name: str, owner: tuple[int, int] | None) -> int:
-    """Open a directory below ``parent`` without following links; with an owner it is made when missing."""
-    if owner is not None:
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(name, 0o700, dir_fd=parent)
-    fd = os.open(name, _DIRECTORY, dir_fd=parent)
-    if owner is not None:
-        _own(fd, owner)
+def _enter(parent: int, name: str, owner: tuple[int, int]) -> int:
+    """Open a directory below ``parent`` without following links; made when missing, the owner's in any case."""
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, 0o700, dir_fd=parent)
+    fd = os.open(name, DIRECTORY, dir_fd=parent)
+    _own(fd, owner)
     return fd
 
 
@@ -112,7 +84,7 @@ def place(home: str, relative: str, data: bytes | None, owner: tuple[int, int]) 
     parts = [p for p in relative.split("/") if p]
     if ".." in parts or not parts:
         raise ValueError(f"not a path below HOME: {relative!r}")
-    fd = os.open(home, _DIRECTORY)
+    fd = os.open(home, DIRECTORY)
     try:
         for name in parts if data is None else parts[:-1]:
             below = _enter(fd, name, owner)
@@ -135,29 +107,9 @@ def take(home: str, relative: str, limit: int = REPORT_LIMIT) -> bytes | None:
 
     None when there is none, when it is not a plain file, or when it is larger than ``limit`` bytes.
     """
-    parts = [p for p in relative.split("/") if p]
+    *above, name = [p for p in relative.split("/") if p]
     try:
-        fd = os.open(home, _DIRECTORY)
+        with beneath(home, above) as at, open_regular(name, at=at) as file:
+            return read_capped(file, limit) if os.fstat(file.fileno()).st_nlink == 1 else None
     except OSError:
         return None
-    try:
-        for name in parts[:-1]:
-            below = _enter(fd, name, None)
-            os.close(fd)
-            fd = below
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        file = os.open(parts[-1], flags, dir_fd=fd)
-        try:
-            status = os.fstat(file)
-            if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-                return None
-            data = b""
-            while len(data) <= limit and (chunk := os.read(file, limit + 1 - len(data))):
-                data += chunk
-            return data if len(data) <= limit else None
-        finally:
-            os.close(file)
-    except OSError:
-        return None
-    finally:
-        os.close(fd)

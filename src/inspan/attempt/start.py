@@ -23,8 +23,9 @@ import msgspec
 from inspan.attempt import census, ready
 from inspan.attempt.contract import AttemptRequest, TerminalRecord
 from inspan.attempt.eventlog import EventTail
-from inspan.attempt.files import read_record, starts, timestamp, write_once, write_record
+from inspan.attempt.files import read_record, starts, timestamp, write_record
 from inspan.errors import StateError
+from inspan.files import write_once
 from inspan.spec.paths import AttemptPaths
 
 START_PATIENCE = 60.0

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
 from pathlib import Path
 
 from inspan.errors import InvalidSpec
+from inspan.files import read_regular
 
 LARGEST = 1 << 20
 """Bytes of the largest file that is read."""
@@ -23,25 +21,11 @@ def read_file(path: Path, *, follow: bool) -> bytes | None:
     Raises:
         InvalidSpec: for a link, a directory, a device, a file over 1 MiB, or one that may not be read.
     """
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     try:
-        descriptor = os.open(path, flags)
+        return read_regular(path, LARGEST, follow=follow)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        why = "it is a symbolic link" if error.errno == errno.ELOOP else str(error.strerror)
-        raise _unreadable(path, why) from None
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise _unreadable(path, "it is not a regular file")
-        if status.st_size > LARGEST:
-            raise _unreadable(path, f"it is larger than {LARGEST} bytes")
-        with os.fdopen(os.dup(descriptor), "rb") as file:
-            return file.read(LARGEST)
-    finally:
-        os.close(descriptor)
-
-
-def _unreadable(path: Path, why: str) -> InvalidSpec:
-    return InvalidSpec(f"{path.name} cannot be read: {why}", where=str(path), do="make it a regular, readable file")
+        raise InvalidSpec(
+            f"{path.name} cannot be read: {error.strerror}", where=str(path), do="make it a regular, readable file"
+        ) from None

@@ -1,32 +1,15 @@
-"""Files written once, and files an agent left, read without trusting them."""
+"""Files put below a HOME, and files an agent left there, both without trusting it."""
 
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 
 import pytest
 
-from inspan.attempt.files import place, take, write_once
+from inspan.attempt.files import place, take
 
 OWNER = (os.geteuid(), os.getegid())
-
-
-def test_of_many_writers_one_wins_and_its_file_is_whole(tmp_path: Path) -> None:
-    path, results = tmp_path / "record.json", []
-    writers = [
-        threading.Thread(target=lambda i=i: results.append((i, write_once(path, bytes([65 + i]) * 100_000))))
-        for i in range(8)
-    ]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    winners = [i for i, won in results if won]
-    assert len(winners) == 1
-    assert path.read_bytes() == bytes([65 + winners[0]]) * 100_000
-    assert os.listdir(tmp_path) == ["record.json"], "no temporary file is left"
 
 
 def test_a_plain_small_file_is_taken(tmp_path: Path) -> None:
