@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from inspan.interfaces.cli import text
 from inspan.interfaces.cli.present import ACTIONS, answer_digest, answer_lines, outcome_lines
+from inspan.interfaces.cli.logs import tells
 from inspan.interfaces.cli.progress import Progress, event_line
 from inspan.outcome.reasons import REASONS, Action
 from inspan.outcome.records import (
@@ -187,3 +188,12 @@ def test_a_delivery_is_shown_with_where_it_went() -> None:
                          ({"kind": "patch", "ref": None, "path": "/x/j.patch"}, "/x/j.patch")):  # fmt: skip
         ((text, _),) = event_line("j", EventRow(seq=0, at="", kind="delivered", data=data))
         assert text == f"delivered: {data['kind']} {wanted}"
+
+
+def test_logs_leave_out_what_says_nothing_to_a_person() -> None:
+    def told(kind: str, said: str) -> bool:
+        return tells(EventRow(seq=0, at="", kind="harness", data={"kind": kind, "text": said}))
+
+    assert not told("usage", "") and not told("other", "")
+    assert told("other", "words") and told("start", "") and told("tool_result", "")
+    assert tells(EventRow(seq=1, at="", kind="usage", data={}))  # a stage of a job is never left out

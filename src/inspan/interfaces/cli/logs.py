@@ -37,8 +37,14 @@ def logs(job: str, follow: bool, as_json: bool) -> int:
         return 0
     with contextlib.suppress(KeyboardInterrupt):
         for batch in _batches(place, name, follow):
-            text.write([(f"{event.at[11:19]}  ", "dim"), *event_line(name, event)] for event in batch)
+            told = (event for event in batch if tells(event))
+            text.write([(f"{event.at[11:19]}  ", "dim"), *event_line(name, event)] for event in told)
     return 0
+
+
+def tells(event: EventRow) -> bool:
+    """Whether an event says something to a person: counters and records of no meaning to Inspan do not."""
+    return event.kind != "harness" or bool(event.data.get("text")) or event.data.get("kind") not in ("usage", "other")
 
 
 def _batches(place: State, job: str, follow: bool) -> Iterator[list[EventRow]]:
