@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from inspan.interfaces.cli import text
-from inspan.interfaces.cli.present import ACTIONS, answer_digest, answer_lines, outcome_lines
 from inspan.interfaces.cli.logs import tells
+from inspan.interfaces.cli.present import ACTIONS, answer_digest, answer_lines, outcome_lines
 from inspan.interfaces.cli.progress import Progress, event_line
 from inspan.outcome.reasons import REASONS, Action
 from inspan.outcome.records import (
