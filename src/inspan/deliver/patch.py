@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from inspan.deliver.branch import Delivery, verified
 from inspan.errors import DeliveryError
+from inspan.files import write_whole
 from inspan.outcome.records import DeliveryRecord
 from inspan.spec.paths import State
 from inspan.workspace.changeset import patch
@@ -26,10 +25,7 @@ def deliver_patch(state: State, repo: Repository, delivery: Delivery) -> Deliver
     target: Path = state.attempts / f"{delivery.job}.patch"
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd, scratch = tempfile.mkstemp(dir=target.parent)
-        with os.fdopen(fd, "wb") as out:
-            out.write(text)
-        os.rename(scratch, target)
+        write_whole(target, text)
     except OSError as error:
         raise DeliveryError(f"the patch cannot be written: {error.strerror}", where=str(target)) from error
     return DeliveryRecord(kind="patch", path=str(target), commit=result)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 
 import msgspec
 
 from inspan.errors import GateError
+from inspan.files import write_whole
 from inspan.gate.command import CommandRun, run_command
 from inspan.gate.context import GateContext
 from inspan.gate.runners import Runner
@@ -50,10 +49,7 @@ def run_on_base(context: GateContext, check: Check, runner: Runner | None) -> Co
     if run.ended == "exit" and run.exit not in (126, 127):
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fd, scratch = tempfile.mkstemp(dir=folder)
-            with os.fdopen(fd, "wb") as out:
-                out.write(msgspec.json.encode(run))
-            os.rename(scratch, file)
+            write_whole(file, msgspec.json.encode(run))
         except OSError as error:
             raise GateError(f"a check's result on base cannot be kept: {error.strerror}", where=str(folder)) from error
     return run

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 import re
-import secrets
 from pathlib import Path
 
 from inspan.errors import StateError
+from inspan.files import write_whole
 from inspan.redact import Redactor
 from inspan.store.database import explained, make_private_directory
 
@@ -65,25 +63,10 @@ class Artifacts:
         path = _place(self._root, digest)
         if not path.exists():
             make_private_directory(path.parent)
-            self._write(path, clean)
+            with explained(path):
+                write_whole(path, clean)
         return digest, len(clean)
 
     def get(self, digest: str) -> bytes:
         """See ``read_artifact``."""
         return read_artifact(self._root, digest)
-
-    @staticmethod
-    def _write(path: Path, data: bytes) -> None:
-        partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-        with explained(path):
-            try:
-                descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-                with open(descriptor, "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(partial, path)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(partial)
-                raise

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from inspan.errors import RepositoryError, WorkspaceError
+from inspan.files import write_whole
 from inspan.spec.paths import State
 from inspan.workspace.git import TrustedGit
 from inspan.workspace.layout import arriving, gate_dir, locked, state_error
@@ -51,9 +52,7 @@ def _refresh(path: Path, content: bytes | None) -> None:
         if content is None:
             path.unlink(missing_ok=True)
             return
-        scratch = path.with_name(path.name + ".new")
-        scratch.write_bytes(content)
-        scratch.rename(path)
+        write_whole(path, content)
     except OSError as refused:
         raise state_error(refused, path) from refused
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from inspan import __version__
+from inspan.files import write_whole
 from inspan.spec.paths import State
 
 _SETTINGS = (
@@ -85,11 +86,9 @@ def _memory(root: Path, name: str) -> Mapping[str, Any] | None:
 def _remember(root: Path, name: str, facts: Mapping[str, Any]) -> None:
     """Best effort: what is not remembered is shown again."""
     path = _place(root, name)
-    scratch = path.with_name(f"{path.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        scratch.write_text(json.dumps(facts, indent=1, sort_keys=True))
-        scratch.replace(path)
+        write_whole(path, json.dumps(facts, indent=1, sort_keys=True).encode())
 
 
 def _facts(root: Path, programs: tuple[str, ...]) -> dict[str, Any]:
