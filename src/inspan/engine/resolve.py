@@ -21,7 +21,7 @@ from inspan.spec.config import Configuration
 from inspan.spec.job import Job
 from inspan.spec.paths import State
 from inspan.store.database import make_private_directory
-from inspan.store.read import find_job, get_outcome
+from inspan.store.read import find_job, get_outcome, list_jobs
 from inspan.workspace.build import overlay_possible
 from inspan.workspace.gate_repository import holds
 from inspan.workspace.repository import Repository, open_repository, resolve_base
@@ -54,6 +54,7 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
         HarnessError: (``harness_missing``) the program is not here, or (``auth``) it needs a login of its own.
         ProviderError: no credential, or no common wire.
         SandboxError: the asked confinement cannot be had.
+        StateError: the state cannot be read, or is of a newer version.
     """
     repository = open_repository(job.repo)
     base = _base(job, state, repository)
@@ -67,6 +68,7 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
         raise _missing(worker, path, state)
     earlier = _earlier(job, state, repository)
     refuse_unfit_shares(state, repository, earlier[0] if earlier else base, job.share)
+    list_jobs(state, limit=1)  # a state that cannot be read, or a newer one, is refused before anything is written
     make_private_directory(state.root)  # levels are probed in it
     rehearsal = upstream.kind == "rehearsal"
     level = choose(
