@@ -19,7 +19,7 @@ from inspan.gateway.journal import signals
 from inspan.outcome.decide import Finding
 from inspan.outcome.records import Change, Claims, FacetState, IsolationRecord
 from inspan.routing.failure import Cause, Signal, classify
-from inspan.spec.report import Report, decode_report, report_in
+from inspan.spec.report import Report, decode_report, report_in, without_reports
 
 REASON_OF_END: Final[dict[str, str]] = {
     "stalled": "stalled",
@@ -139,7 +139,7 @@ def activity(
 def claims(record: TerminalRecord) -> Claims:
     """What the agent said: its report file and the report block of its final message. Either can lower a verdict."""
     reports = [r for r in (_filed(record.report), _written(record.message)) if r is not None]
-    summary = next((r.summary for r in reports if r.summary), None) or _short(record.message)
+    summary = next((r.summary for r in reports if r.summary), None) or _short(without_reports(record.message or ""))
     return Claims(
         summary=summary,
         completed=False if any(r.completed is False for r in reports) else _first(reports, "completed"),

@@ -69,6 +69,11 @@ def report_in(text: str) -> Report | None:
     return decode_report(blocks[-1][1]) if blocks else None
 
 
+def without_reports(text: str) -> str:
+    """A message without its fenced ``inspan-report`` blocks: what is left is meant for people."""
+    return _FENCE.sub("", text)
+
+
 def _report(document: dict[str, Any]) -> Report:
     problems: list[str] = []
     texts = {key: _text(document.get(key), key, problems) for key in _TEXTS}

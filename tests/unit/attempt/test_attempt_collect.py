@@ -159,6 +159,8 @@ def test_claims_come_from_the_file_and_from_the_message() -> None:
     said = claims(record(message=message, report='{"completed": true, "blockers": []}'))
     assert (said.completed, said.no_change_reason, said.summary) == (True, "already fixed", "nothing")
     assert claims(record(message="plain words")).summary == "plain words"
+    fenced = 'all fine\n\n```inspan-report\n{"no_change_reason": "already fixed"}\n```\n'
+    assert claims(record(message=fenced)).summary == "all fine", "the block is for programs"
     assert claims(record()) == Claims()
 
 
