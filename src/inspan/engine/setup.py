@@ -7,10 +7,7 @@ layer is keyed by everything it depends on, so that it is made once and used by 
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from inspan.engine.context import Context
@@ -23,6 +20,7 @@ from inspan.sandbox.levels import driver
 from inspan.sandbox.tools import Toolset
 from inspan.store.database import make_private_directory
 from inspan.store.ids import attempt_id
+from inspan.supervise.command import run_confined
 from inspan.workspace.build import SetupLayer, discard, find_setup, freeze_setup, plan_setup
 from inspan.workspace.plan import MountPlan
 
@@ -89,37 +87,14 @@ def _run(context: Context, job: str, resolved: Resolved, plan: MountPlan, toolse
         tools=toolset.binds,
         ports=0,
     )
-    with tempfile.TemporaryFile() as output:
-        null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            out = output.fileno()
-            tree = driver(resolved.level).start(confinement, stdin=null, stdout=out, stderr=out)
-        finally:
-            os.close(null)
-        try:
-            tree.release()
-            status = _wait(context, job, tree.wait, tree.kill)
-        finally:
-            tree.close()
-        if status == 0:
-            return
-        size = output.seek(0, os.SEEK_END)
-        output.seek(max(0, size - _SHOWN))
-        tail = output.read().decode("utf-8", "replace").strip()
+    ran = run_confined(driver(resolved.level), confinement, timeout=LONGEST, cancelled=lambda: context.cancelled(job))
+    if ran.exit == 0:
+        return
+    how = {"timeout": f"of one that was ended after {LONGEST:.0f} s", "cancelled": "of one that was cancelled"}
+    tail = ran.output[-_SHOWN:].decode("utf-8", "replace").strip()
     raise WorkspaceError(
-        f"the set-up command ended with status {status}: {command}\n{tail}",
+        f"the set-up command ended with status {how.get(ran.ended, ran.exit)}: {command}\n{tail}",
         where="set-up, before any agent",
         do="Correct the command, or what it needs; set-up has no network.",
         reason="setup_failed",
     )
-
-
-def _wait(context: Context, job: str, wait: Callable[[float], int | None], kill: Callable[[], None]) -> int | str:
-    until = time.monotonic() + LONGEST
-    while (status := wait(0.2)) is None:
-        late, cancelled = time.monotonic() > until, context.cancelled(job)
-        if late or cancelled:
-            kill()
-            wait(30.0)
-            return f"of one that was ended after {LONGEST:.0f} s" if late else "of one that was cancelled"
-    return status

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import os
 import secrets
-import stat
-import threading
-import time
 from pathlib import Path
 
 import msgspec
 
 from inspan.errors import GateError
+from inspan.files import beneath, read_regular
 from inspan.gate.context import GateContext
 from inspan.gate.results import TestRun, read_lines
 from inspan.gate.runners import Arranged, Runner, arrange
 from inspan.sandbox.contract import Confinement
 from inspan.sandbox.levels import driver
+from inspan.supervise.command import run_confined
 from inspan.workspace.build import SetupLayer, discard, plan_check
 from inspan.workspace.plan import Bind, MountPlan
 from inspan.workspace.remove import remove_tree
 
-HEAD, TAIL = 256 << 10, 768 << 10
-"""Bytes of output kept from the beginning and from the end; what lies between is dropped and counted."""
 EVIDENCE_LIMIT = 64 << 20
 _SHIM_INSIDE, _EVIDENCE_INSIDE = "/inspan/shim", "/inspan/evidence"
 
@@ -33,7 +30,7 @@ class CommandRun(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         exit: exit status, negative for a signal, None when it did not end in time or was stopped.
         seconds: how long it ran.
-        output: standard output and error together, at most ``HEAD + TAIL`` bytes.
+        output: standard output and error together, its head and tail when it is long.
         tests: per-test results of a known runner, None for any other command.
         ended: ``exit``, ``timeout``, or ``output`` (it wrote more than allowed).
     """
@@ -43,41 +40,6 @@ class CommandRun(msgspec.Struct, frozen=True, kw_only=True):
     output: bytes
     tests: TestRun | None = None
     ended: str = "exit"
-
-
-class _Output:
-    """Reads a pipe to its end in a thread, keeping a head and a tail."""
-
-    def __init__(self, fd: int, limit: int | None) -> None:
-        self.fd, self.limit = fd, limit
-        self.head, self.tail = bytearray(), bytearray()
-        self.total = 0
-        self.flooded = threading.Event()
-        self.thread = threading.Thread(target=self._drain, name="check-output", daemon=True)
-        self.thread.start()
-
-    def _drain(self) -> None:
-        with os.fdopen(self.fd, "rb", buffering=0) as pipe:
-            while chunk := pipe.read(1 << 16):
-                self._take(chunk)
-
-    def _take(self, chunk: bytes) -> None:
-        self.total += len(chunk)
-        room = HEAD - len(self.head)
-        self.head += chunk[: max(room, 0)]
-        self.tail += chunk[max(room, 0) :]
-        if len(self.tail) > 2 * TAIL:
-            del self.tail[:-TAIL]
-        if self.limit is not None and self.total > self.limit:
-            self.flooded.set()
-
-    def take(self) -> bytes:
-        """What was read so far. A pipe that somebody still holds open is not waited for."""
-        self.thread.join(2.0)
-        tail = bytes(self.tail[-TAIL:])
-        dropped = self.total - len(self.head) - len(tail)
-        middle = b"\n[... %d bytes ...]\n" % dropped if dropped > 0 else b""
-        return bytes(self.head) + middle + tail
 
 
 def run_command(
@@ -163,37 +125,17 @@ def _run(
         limits=context.limits,
         network="none",
     )
-    exit_status, seconds, output, ended = _confined(context, confinement, timeout)
+    ran = run_confined(
+        driver(context.level),
+        confinement,
+        timeout=timeout,
+        output_limit=context.limits.output_bytes,
+        cancelled=context.cancelled,
+    )
+    if ran.ended == "cancelled":
+        raise GateError("the job was cancelled during a check", reason="cancelled_by_user")
     tests = read_lines(_evidence(evidence), key) if evidence is not None else None
-    return CommandRun(exit=exit_status, seconds=seconds, output=output, tests=tests, ended=ended)
-
-
-def _confined(context: GateContext, confinement: Confinement, timeout: float) -> tuple[int | None, float, bytes, str]:
-    """Start, follow and end one tree; nothing of it lives when this returns or raises."""
-    read_end, write_end = os.pipe()
-    null = os.open(os.devnull, os.O_RDONLY)
-    output = _Output(read_end, context.limits.output_bytes)
-    began = time.monotonic()
-    try:
-        tree = driver(context.level).start(confinement, stdin=null, stdout=write_end, stderr=write_end)
-    finally:
-        os.close(write_end)
-        os.close(null)
-    ended = "exit"
-    try:
-        tree.release()
-        while (status := tree.wait(0.2)) is None:
-            if context.cancelled is not None and context.cancelled():
-                raise GateError("the job was cancelled during a check", reason="cancelled_by_user")
-            late = time.monotonic() - began > timeout
-            if late or output.flooded.is_set():
-                ended = "timeout" if late else "output"
-                tree.kill()
-                tree.wait(30.0)
-                break
-    finally:
-        tree.close()
-    return status, time.monotonic() - began, output.take(), ended
+    return CommandRun(exit=ran.exit, seconds=ran.seconds, output=ran.output, tests=tests, ended=ran.ended)
 
 
 def _evidence(directory: Path) -> bytes:
@@ -202,21 +144,10 @@ def _evidence(directory: Path) -> bytes:
     Raises:
         GateError: it is not a regular file, or too large.
     """
-    at = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        try:
-            fd = os.open("results", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at)
-        except FileNotFoundError:
-            return b""
-        except OSError as error:
-            raise GateError("the test results are not a file", where=str(directory)) from error
-        try:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode) or found.st_size > EVIDENCE_LIMIT:
-                raise GateError("the test results are not a file of a sane size", where=str(directory))
-            with os.fdopen(os.dup(fd), "rb") as stream:
-                return stream.read(EVIDENCE_LIMIT)
-        finally:
-            os.close(fd)
-    finally:
-        os.close(at)
+        with beneath(directory) as at:
+            return read_regular("results", EVIDENCE_LIMIT, at=at)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise GateError(f"the test results cannot be used: {error.strerror}", where=str(directory)) from error

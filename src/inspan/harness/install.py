@@ -25,9 +25,8 @@ from inspan.spec.nearest import suggestion
 from inspan.spec.paths import State
 from inspan.workspace.plan import Bind, MountPlan
 
-Confine = Callable[..., int]
-"""``confine(argv, binds, output) -> exit status``: runs a program without network and with ``binds`` shown, its output
-going to the file descriptor ``output``."""
+Confine = Callable[[tuple[str, ...], tuple[Bind, ...]], tuple[int | None, bytes]]
+"""``confine(argv, binds) -> (exit status, output)``: runs a program without network and with ``binds`` shown."""
 FIRST_START_SECONDS = 60
 
 
@@ -122,16 +121,15 @@ def _install(
 
 def _first_start(file: str, directory: str, version: str, confine: Confine) -> str:
     """Run ``--version`` confined. Where there is no sandbox nothing is run, and the sentence returned says so."""
-    with tempfile.TemporaryFile() as output:
-        try:
-            status = confine((file, "--version"), shown([directory]), output.fileno())
-        except SandboxError as e:
-            return f"not started: {e.what}"
-        output.seek(0)
-        said = output.read(2000).decode("utf-8", "replace").strip()
+    try:
+        status, output = confine((file, "--version"), shown([directory]))
+    except SandboxError as e:
+        return f"not started: {e.what}"
+    said = output[:2000].decode("utf-8", "replace").strip()
     if status != 0 or version not in said:
+        how = f"exit status {status}" if status is not None else f"no end within {FIRST_START_SECONDS} s"
         raise HarnessError(
-            f"the program does not work here: exit status {status}, {said[-300:] or 'no output'}",
+            f"the program does not work here: {how}, {said[-300:] or 'no output'}",
             where=f"{os.path.basename(file)} --version in the sandbox",
             do="install another version with --version, or use another harness",
         )
@@ -141,7 +139,7 @@ def _first_start(file: str, directory: str, version: str, confine: Confine) -> s
 def _sandboxed(state: State) -> Confine:
     """The default confinement: an empty workspace and home, no network."""
 
-    def confine(argv: tuple[str, ...], binds: tuple[Bind, ...], output: int) -> int:
+    def confine(argv: tuple[str, ...], binds: tuple[Bind, ...]) -> tuple[int | None, bytes]:
         from inspan.sandbox.levels import owner, probe
 
         proof = probe("sandbox", str(state.root))
@@ -157,32 +155,24 @@ def _sandboxed(state: State) -> Confine:
             plan = MountPlan(
                 kind="clone", root_inside="/workspace", directory=workspace, home=home, uid=who.uid, gid=who.gid
             )
-            return _run(argv, plan, binds, output)
+            return _run(argv, plan, binds)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
     return confine
 
 
-def _run(argv: tuple[str, ...], plan: MountPlan, binds: tuple[Bind, ...], output: int) -> int:
+def _run(argv: tuple[str, ...], plan: MountPlan, binds: tuple[Bind, ...]) -> tuple[int | None, bytes]:
     """Start one confined program and wait for it."""
     from inspan.sandbox.contract import Confinement
     from inspan.sandbox.levels import driver
     from inspan.sandbox.tools import toolset
+    from inspan.supervise.command import run_confined
 
     tools = toolset(os.defpath, checkout=None, home=plan.home, extra=binds)
     confinement = Confinement(plan=plan, argv=argv, env={"PATH": tools.path}, tools=tools.binds, ports=0)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    try:
-        confined = driver("sandbox").start(confinement, stdin=nothing, stdout=output, stderr=output)
-    finally:
-        os.close(nothing)
-    try:
-        confined.release()
-        status = confined.wait(FIRST_START_SECONDS)
-    finally:
-        confined.close()
-    return status if status is not None else -1
+    ran = run_confined(driver("sandbox"), confinement, timeout=FIRST_START_SECONDS)
+    return ran.exit, ran.output
 
 
 def _readable(directory: Path) -> None:

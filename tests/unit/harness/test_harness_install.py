@@ -29,11 +29,12 @@ chmod +x "{native}"
 """
 
 
-def on_host(argv, binds, output) -> int:
+def on_host(argv, binds) -> tuple[int | None, bytes]:
     """A confinement that does not confine: the program is this test's own script."""
     import subprocess
 
-    return subprocess.run(argv, stdout=output, stdin=subprocess.DEVNULL).returncode
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_an_interrupted_installation_is_invisible_and_cleared_away(state: State,
 
 
 def test_without_a_sandbox_nothing_is_started(state: State, npm) -> None:
-    def nowhere(argv, binds, output) -> int:
+    def nowhere(argv, binds) -> tuple[int | None, bytes]:
         raise SandboxError("no sandbox here")
 
     npm(says="never asked")
