@@ -11,6 +11,21 @@ from inspan.harness.contract import Ending
 from inspan.sandbox.contract import Limits
 from inspan.workspace.plan import Bind, MountPlan
 
+End = Literal[
+    "exited",
+    "finished",
+    "stalled",
+    "deadline",
+    "cancelled",
+    "output_capped",
+    "limit",
+    "disk_full",
+    "spawn_failed",
+    "sandbox_unavailable",
+    "crashed",
+]
+"""How an attempt ended."""
+
 
 class AttemptRequest(msgspec.Struct, frozen=True, kw_only=True):
     """``request.json``: everything the runner needs but the credential, which it reads from its standard input.
@@ -65,19 +80,7 @@ class TerminalRecord(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     attempt: str
-    end: Literal[
-        "exited",
-        "finished",
-        "stalled",
-        "deadline",
-        "cancelled",
-        "output_capped",
-        "limit",
-        "disk_full",
-        "spawn_failed",
-        "sandbox_unavailable",
-        "crashed",
-    ]
+    end: End
     started: str
     ended: str
     detail: str | None = None

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from inspan.attempt import census
-from inspan.attempt.contract import AttemptRequest, TerminalRecord
+from inspan.attempt.contract import AttemptRequest, End, TerminalRecord
 from inspan.attempt.eventlog import EventLog, scrubbed
 from inspan.attempt.files import take, timestamp
 from inspan.attempt.prepare import REPORT, SHARED_NETWORK, Call, call, lay_out
@@ -39,20 +39,6 @@ INTERRUPT_GRACE = 2.0
 
 KILL_PATIENCE = 15.0
 """Seconds for a killed tree to be gone."""
-
-End = Literal[
-    "exited",
-    "finished",
-    "stalled",
-    "deadline",
-    "cancelled",
-    "output_capped",
-    "limit",
-    "disk_full",
-    "spawn_failed",
-    "sandbox_unavailable",
-    "crashed",
-]
 
 
 class Secrets(msgspec.Struct, frozen=True, kw_only=True):

@@ -130,12 +130,7 @@ class Keeper:
             below = census.descendants(os.getpid())
             if not below:
                 return
-            for number in (signal.SIGSTOP, signal.SIGKILL):
-                for process in below:
-                    try:
-                        os.kill(process.pid, number)
-                    except (ProcessLookupError, PermissionError):
-                        pass
+            census.kill(below)
             poll.poll(2)
 
 

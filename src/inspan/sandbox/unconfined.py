@@ -165,12 +165,7 @@ class KeptTree:
     def _end(self, left: list[census.Process]) -> None:
         self._group.kill()
         self.orphans = tuple(sorted({*self.orphans, *census.names(left)})) if not self._killed else self.orphans
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for process in left:
-                try:
-                    os.kill(process.pid, number)
-                except (ProcessLookupError, PermissionError):
-                    pass
+        census.kill(left)
         time.sleep(0.005)
         for process in left:
             try:

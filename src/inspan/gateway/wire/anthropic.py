@@ -33,20 +33,13 @@ def superfluous(data: bytes) -> bool:
 
 
 def _usage(reading: Reading, usage: dict[str, Any]) -> None:
-    # Assign, never add; a null or a missing counter leaves what was said before.
-    names = (
-        ("input_tokens", "input"),
-        ("output_tokens", "output"),
-        ("cache_read_input_tokens", "cache_read"),
-        ("cache_creation_input_tokens", "cache_write"),
+    reading.take(
+        input=count(usage.get("input_tokens")),
+        output=count(usage.get("output_tokens")),
+        cache_read=count(usage.get("cache_read_input_tokens")),
+        cache_write=count(usage.get("cache_creation_input_tokens")),
+        reasoning=count(part(usage, "output_tokens_details").get("thinking_tokens")),
     )
-    for theirs, ours in names:
-        value = count(usage.get(theirs))
-        if value is not None:
-            setattr(reading, ours, value)
-    thinking = count(part(usage, "output_tokens_details").get("thinking_tokens"))
-    if thinking is not None:
-        reading.reasoning = thinking
 
 
 def _block(reading: Reading, block: dict[str, Any], key: object) -> None:

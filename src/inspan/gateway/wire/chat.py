@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from inspan.gateway.wire.reading import Reading, count, document, inside, items, part, word
+from inspan.gateway.wire.reading import Reading, count, document, items, part, word
 
 INFERENCE: Final[str] = "/v1/chat/completions"
 PROBES: Final[tuple[str, ...]] = ()
@@ -33,21 +33,15 @@ def superfluous(data: bytes) -> bool:
 
 
 def _usage(reading: Reading, usage: dict[str, Any]) -> None:
-    read = count(part(usage, "prompt_tokens_details").get("cached_tokens"))
-    if read is None:
-        read = count(usage.get("prompt_cache_hit_tokens"))
-    written = count(part(usage, "prompt_tokens_details").get("cache_write_tokens"))
-    total = count(usage.get("prompt_tokens"))
-    found = {
-        "input": inside(total, read, written),
-        "cache_read": read if read is not None or total is None else 0,
-        "cache_write": written if written is not None or total is None else 0,
-        "output": count(usage.get("completion_tokens")),
-        "reasoning": count(part(usage, "completion_tokens_details").get("reasoning_tokens")),
-    }
-    for name, value in found.items():
-        if value is not None:
-            setattr(reading, name, value)
+    details = part(usage, "prompt_tokens_details")
+    read = count(details.get("cached_tokens"))
+    reading.inclusive(
+        total=count(usage.get("prompt_tokens")),
+        read=read if read is not None else count(usage.get("prompt_cache_hit_tokens")),
+        written=count(details.get("cache_write_tokens")),
+        output=count(usage.get("completion_tokens")),
+        reasoning=count(part(usage, "completion_tokens_details").get("reasoning_tokens")),
+    )
 
 
 def _message(reading: Reading, message: dict[str, Any], number: int) -> None:

@@ -53,6 +53,22 @@ class Reading(msgspec.Struct, kw_only=True):
         message = error.get("message")
         self.error_message = message if isinstance(message, str) else msgspec.json.encode(error).decode()
 
+    def take(self, **counts: int | None) -> None:
+        """Assign token counts, never add; one that is missing leaves what was said before."""
+        for name, value in counts.items():
+            if value is not None:
+                setattr(self, name, value)
+
+    def inclusive(
+        self, *, total: int | None, read: int | None, written: int | None, output: int | None, reasoning: int | None
+    ) -> None:
+        """Take counts whose ``total`` input includes cached tokens; with a total, those it does not name are none."""
+        found = {"input": total, "cache_read": read, "cache_write": written, "output": output, "reasoning": reasoning}
+        if total is not None:
+            read, written = read or 0, written or 0
+            found |= {"input": max(0, total - read - written), "cache_read": read, "cache_write": written}
+        self.take(**found)
+
     def call(self, key: object) -> None:
         """Count a tool call once."""
         if str(key) not in self.calls:
@@ -93,8 +109,3 @@ def items(value: object, key: str) -> list[dict[str, Any]]:
     """The objects in the list ``value[key]``; empty for anything else."""
     found = value.get(key) if isinstance(value, dict) else None
     return [i for i in found if isinstance(i, dict)] if isinstance(found, list) else []
-
-
-def inside(total: int | None, cached: int | None, written: int | None) -> int | None:
-    """Uncached input where the wire counts cached tokens inside its total. Never below zero."""
-    return None if total is None else max(0, total - (cached or 0) - (written or 0))

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from inspan.gateway.wire import chat
-from inspan.gateway.wire.reading import Reading, count, document, inside, items, part, word
+from inspan.gateway.wire.reading import Reading, count, document, items, part, word
 
 INFERENCE: Final[str] = "/v1/responses"
 PROBES: Final[tuple[str, ...]] = ()
@@ -27,18 +27,13 @@ def superfluous(data: bytes) -> bool:
 
 def _usage(reading: Reading, usage: dict[str, Any]) -> None:
     details = part(usage, "input_tokens_details")
-    read, written = count(details.get("cached_tokens")), count(details.get("cache_write_tokens"))
-    total = count(usage.get("input_tokens"))
-    found = {
-        "input": inside(total, read, written),
-        "cache_read": read if read is not None or total is None else 0,
-        "cache_write": written if written is not None or total is None else 0,
-        "output": count(usage.get("output_tokens")),
-        "reasoning": count(part(usage, "output_tokens_details").get("reasoning_tokens")),
-    }
-    for name, value in found.items():
-        if value is not None:
-            setattr(reading, name, value)
+    reading.inclusive(
+        total=count(usage.get("input_tokens")),
+        read=count(details.get("cached_tokens")),
+        written=count(details.get("cache_write_tokens")),
+        output=count(usage.get("output_tokens")),
+        reasoning=count(part(usage, "output_tokens_details").get("reasoning_tokens")),
+    )
 
 
 def _item(reading: Reading, item: dict[str, Any], key: object) -> None:
