@@ -1,4 +1,4 @@
-"""Regular files read without being led elsewhere or flooded, and files written whole or not at all.
+"""Regular files read without being led elsewhere or flooded, files written whole or not at all, and lock files.
 
 Every failure is an ``OSError`` whose ``strerror`` says why in a few words; callers give it its place in the error tree.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import secrets
 import stat
@@ -125,3 +126,18 @@ def _beside(path: Path, data: bytes) -> Iterator[Path]:
             os.unlink(scratch)
     with beneath(path.parent) as directory:
         os.fsync(directory)
+
+
+@contextmanager
+def holding(lock: Path) -> Iterator[None]:
+    """Hold a lock file, made when missing; who comes second waits. It falls with the process, however that ends.
+
+    Raises:
+        OSError: it cannot be made or locked.
+    """
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _PRIVATE)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -15,7 +15,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
@@ -25,7 +26,7 @@ from inspan.attempt.contract import AttemptRequest, TerminalRecord
 from inspan.attempt.eventlog import EventTail
 from inspan.attempt.files import read_record, starts, timestamp, write_record
 from inspan.errors import StateError
-from inspan.files import write_once
+from inspan.files import holding, write_once
 from inspan.spec.paths import AttemptPaths
 
 START_PATIENCE = 60.0
@@ -95,15 +96,9 @@ def cancel(paths: AttemptPaths) -> None:
         os.close(os.open(paths.cancel, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
-@contextlib.contextmanager
-def _turn(paths: AttemptPaths) -> Iterator[None]:
+def _turn(paths: AttemptPaths) -> AbstractContextManager[None]:
     """One driver at a time decides about an attempt."""
-    fd = os.open(paths.root / "start.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
+    return holding(paths.root / "start.lock")
 
 
 def _free(paths: AttemptPaths) -> int | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from inspan.files import holding
 from inspan.spec.paths import State
 from inspan.store.database import explained, make_private_directory
 
@@ -82,13 +83,10 @@ def taking_over(state: State) -> Iterator[None]:
     """One taker at a time, so that a taker's death in the middle leaves its work to exactly one other."""
     make_private_directory(state.executors)
     path = state.executors / ".takeover"
-    with explained(path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with contextlib.ExitStack() as until_done:
+        with explained(path):
+            until_done.enter_context(holding(path))
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _seize(path: Path) -> Lease | None:

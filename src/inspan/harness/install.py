@@ -7,16 +7,15 @@ the program's first start, which shows that it works here, happens in the sandbo
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from inspan.errors import HarnessError, InvalidSpec, SandboxError, StateError, UnknownName
+from inspan.files import holding
 from inspan.harness import npm
 from inspan.harness.contract import Installed
 from inspan.harness.locate import executable, shown
@@ -57,7 +56,8 @@ def install(
     final = state.harness / name / wanted
     try:
         state.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _alone(final.parent):
+        final.parent.mkdir(parents=True, exist_ok=True)
+        with holding(final.parent / ".lock"):  # a second installation waits and then finds the first one's result
             if executable(str(final / program.native(machine))):
                 progress(f"{name} {wanted} is installed")
             else:
@@ -183,15 +183,3 @@ def _readable(directory: Path) -> None:
             path = os.path.join(here, name)
             if not os.path.islink(path):
                 os.chmod(path, 0o755 if os.stat(path).st_mode & 0o100 else 0o644)
-
-
-@contextmanager
-def _alone(directory: Path) -> Iterator[None]:
-    """Hold the lock of one harness; a second installation waits and then finds the first one's result."""
-    directory.mkdir(parents=True, exist_ok=True)
-    lock = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)

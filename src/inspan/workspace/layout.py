@@ -13,16 +13,15 @@
 from __future__ import annotations
 
 import errno
-import fcntl
-import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import msgspec
 
 from inspan.errors import StateError
+from inspan.files import holding
 from inspan.spec.paths import State
 from inspan.workspace.remove import remove_tree
 from inspan.workspace.repository import Repository
@@ -93,15 +92,12 @@ def state_error(error: OSError, where: Path) -> StateError:
 def locked(state: State, repo: Repository) -> Iterator[Path]:
     """Hold the repository's build lock; gives ``repos/<key>``."""
     home = made(state.repo(repo.key))
-    try:
-        lock = os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as refused:
-        raise state_error(refused, home) from refused
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with ExitStack() as until_done:
+        try:
+            until_done.enter_context(holding(home / "lock"))
+        except OSError as refused:
+            raise state_error(refused, home) from refused
         yield home
-    finally:
-        os.close(lock)
 
 
 @contextmanager
