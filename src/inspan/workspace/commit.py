@@ -6,12 +6,13 @@ import tempfile
 from typing import IO
 
 from inspan.errors import GateError
+from inspan.files import read_capped
 from inspan.spec.paths import State
 from inspan.workspace.changes import MAX_FILE, Work
 from inspan.workspace.compare import git_mode
 from inspan.workspace.git import TrustedGit
 from inspan.workspace.repository import Repository
-from inspan.workspace.scan import Found, content
+from inspan.workspace.scan import Found, opened
 
 _IDENTITY = b"Inspan <inspan@localhost> 0 +0000"
 _MESSAGE = b"Result of an attempt\n"
@@ -50,10 +51,12 @@ def _write_stream(stream: IO[bytes], ref: str, base: str, work: Work) -> None:
 def _content(root: str, item: Found) -> bytes:
     if item.kind == "link":
         return item.target
-    data = content(root, item.path, MAX_FILE)
-    if len(data) > MAX_FILE:
-        raise GateError("a file grew while it was read", where=item.path.decode("utf-8", "replace"))
-    return data
+    try:
+        with opened(root, item.path) as file:
+            return read_capped(file, MAX_FILE)
+    except OSError as error:
+        where = item.path.decode("utf-8", "replace")
+        raise GateError(f"a file cannot be read: {error.strerror}", where=where) from error
 
 
 def quoted_path(path: bytes) -> bytes:

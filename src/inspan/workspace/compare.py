@@ -8,9 +8,7 @@ import stat
 
 from inspan.workspace.git import ObjectFormat
 from inspan.workspace.layers import is_opaque, is_whiteout
-from inspan.workspace.scan import Found, chunks, opened
-
-_NO_LIMIT = 1 << 62
+from inspan.workspace.scan import Found, opened
 
 
 def git_mode(found: Found) -> bytes:
@@ -27,20 +25,16 @@ def blob_id(root: str, found: Found, object_format: ObjectFormat) -> str:
         hasher.update(b"blob %d\0" % len(found.target) + found.target)
         return hasher.hexdigest()
     with opened(root, found.path) as file:
-        size = os.fstat(file).st_size
-        hasher.update(b"blob %d\0" % size)
-        for data in chunks(file, _NO_LIMIT):
+        hasher.update(b"blob %d\0" % os.fstat(file.fileno()).st_size)
+        while data := file.read(1 << 20):
             hasher.update(data)
     return hasher.hexdigest()
 
 
 def sha256_of(root: str, path: bytes) -> str:
     """sha256 of a regular file's content."""
-    hasher = hashlib.sha256()
     with opened(root, path) as file:
-        for data in chunks(file, _NO_LIMIT):
-            hasher.update(data)
-    return hasher.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def same_as(root: str, found: Found, layer: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from inspan.errors import WorkspaceError
+from inspan.files import open_regular
 from inspan.workspace.git import TrustedGit
 from inspan.workspace.layers import Difference, copy_file
 from inspan.workspace.layout import Filled
@@ -186,11 +187,8 @@ def _lfs_paths(git: TrustedGit, paths: list[bytes]) -> list[bytes]:
 def _is_object(source: str, pointer: Filled) -> bool:
     """Whether ``source`` is exactly the content the pointer names."""
     try:
-        file = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open_regular(source) as content:
+            same_size = os.fstat(content.fileno()).st_size == pointer.size
+            return same_size and hashlib.file_digest(content, "sha256").hexdigest() == pointer.oid
     except OSError:
         return False
-    with os.fdopen(file, "rb") as content:
-        return (
-            os.fstat(content.fileno()).st_size == pointer.size
-            and hashlib.file_digest(content, "sha256").hexdigest() == pointer.oid
-        )

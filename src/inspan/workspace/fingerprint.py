@@ -11,6 +11,7 @@ import os
 import stat
 from functools import lru_cache
 
+from inspan.files import open_regular
 from inspan.workspace.git import TrustedGit
 from inspan.workspace.repository import Repository
 from inspan.workspace.status import reading
@@ -63,6 +64,5 @@ def _file(path: str) -> str:
 
 @lru_cache(maxsize=1 << 18)
 def _content(path: str, _device: int, _inode: int, _size: int, _mtime: int, _ctime: int) -> str:
-    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(file, "rb") as content:
+    with open_regular(path) as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+from inspan.files import DIRECTORY
 
 
 def remove_tree(path: Path) -> None:
@@ -31,10 +31,10 @@ def remove_tree(path: Path) -> None:
 
 def _opened(name: str, at: int | None) -> int:
     try:
-        return os.open(name, _DIRECTORY, dir_fd=at)
+        return os.open(name, DIRECTORY, dir_fd=at)
     except PermissionError:
         os.chmod(name, 0o700, dir_fd=at)
-        return os.open(name, _DIRECTORY, dir_fd=at)
+        return os.open(name, DIRECTORY, dir_fd=at)
 
 
 def _empty(top: int) -> None:

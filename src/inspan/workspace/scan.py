@@ -9,18 +9,17 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from typing import Literal, NamedTuple
 
 from inspan.errors import GateError
+from inspan.files import DIRECTORY, beneath, open_regular
 from inspan.workspace.layers import is_opaque, is_whiteout
 from inspan.workspace.names import is_dotgit
 
 MAX_DEPTH = 128
 MAX_ENTRIES = 1_000_000
 """Entries looked at, ignored ones included; a larger tree is refused before anything is read."""
-
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Kind = Literal["file", "link", "directory", "opaque", "whiteout", "special", "dotgit"]
 
@@ -45,7 +44,7 @@ def scan(root: str, *, layer: bool) -> list[Found]:
         GateError: (``change_too_large``) too deep or too many entries; any doubt about the layer's format.
     """
     found: list[Found] = []
-    top = os.open(root, _DIRECTORY)
+    top = os.open(root, DIRECTORY)
     try:
         _scan(top, b"", found, layer, 0)
     finally:
@@ -72,7 +71,7 @@ def _scan(directory: int, prefix: bytes, found: list[Found], layer: bool, depth:
         if is_dotgit(raw):  # a nested repository, or something that wants to be one
             found.append(Found(path, "dotgit"))
             continue
-        inner = os.open(name, _DIRECTORY, dir_fd=directory)
+        inner = os.open(name, DIRECTORY, dir_fd=directory)
         try:
             opaque = False
             if layer:
@@ -104,42 +103,12 @@ def _refuse_redirects(directory: int, path: bytes) -> None:
 
 
 @contextmanager
-def opened(root: str, path: bytes) -> Iterator[int]:
+def opened(root: str, path: bytes) -> Iterator[BufferedReader]:
     """Open a regular file below ``root`` component by component, following nothing.
 
     Raises:
-        GateError: it is no regular file any more.
+        OSError: it is no regular file any more.
     """
     *above, name = path.split(b"/")
-    here = os.open(root, _DIRECTORY)
-    try:
-        for part in above:
-            inner = os.open(part, _DIRECTORY, dir_fd=here)
-            os.close(here)
-            here = inner
-        file = os.open(name, _FILE, dir_fd=here)
-    finally:
-        os.close(here)
-    try:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise GateError("a file changed while it was read", where=os.fsdecode(path))
+    with beneath(root, above) as at, open_regular(name, at=at) as file:
         yield file
-    finally:
-        os.close(file)
-
-
-def chunks(file: int, limit: int) -> Iterator[bytes]:
-    """The content of an open file, at most ``limit`` bytes and one more to show that there is more."""
-    left = limit + 1
-    while left > 0:
-        data = os.read(file, min(left, 1 << 20))
-        if not data:
-            return
-        left -= len(data)
-        yield data
-
-
-def content(root: str, path: bytes, limit: int) -> bytes:
-    """Content of a regular file below ``root``; longer than ``limit`` means the file is."""
-    with opened(root, path) as file:
-        return b"".join(chunks(file, limit))
