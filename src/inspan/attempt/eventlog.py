@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from inspan.attempt.files import timestamp
 from inspan.harness.contract import Event
 from inspan.redact import Redactor
+from inspan.times import timestamp
 
 EVENT_LIMIT = 64 << 10
 """Bytes of one event; a larger one loses its data."""

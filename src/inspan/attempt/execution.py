@@ -20,7 +20,7 @@ import msgspec
 from inspan.attempt import census
 from inspan.attempt.contract import AttemptRequest, End, TerminalRecord
 from inspan.attempt.eventlog import EventLog, scrubbed
-from inspan.attempt.files import take, timestamp
+from inspan.attempt.files import take
 from inspan.attempt.prepare import REPORT, SHARED_NETWORK, Call, call, lay_out
 from inspan.attempt.serving import MakeGateway, Serving
 from inspan.attempt.streams import Streams
@@ -30,6 +30,7 @@ from inspan.redact import Redactor
 from inspan.sandbox.contract import Confined, Driver
 from inspan.spec.paths import AttemptPaths
 from inspan.supervise.watch import Limits, Stop, Watch
+from inspan.times import timestamp
 
 TICK = 0.05
 """Seconds between two looks at the clock and the cancel file."""

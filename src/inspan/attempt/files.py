@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -16,11 +15,6 @@ from inspan.spec.paths import AttemptPaths
 
 REPORT_LIMIT = 64 << 10
 """Bytes of a report; a larger one is not read."""
-
-
-def timestamp() -> str:
-    """Now, RFC 3339 UTC with milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def starts(paths: AttemptPaths) -> Path:

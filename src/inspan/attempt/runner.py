@@ -26,9 +26,10 @@ import msgspec
 from inspan.attempt import census
 from inspan.attempt.contract import AttemptRequest, TerminalRecord
 from inspan.attempt.execution import INTERRUPT_GRACE, KILL_PATIENCE, Execution, Parts, Secrets, remaining
-from inspan.attempt.files import read_request, starts, timestamp, write_record
+from inspan.attempt.files import read_request, starts, write_record
 from inspan.attempt.ready import WAITS
 from inspan.spec.paths import AttemptPaths
+from inspan.times import timestamp
 
 LOCK_PATIENCE = 2.0
 """Seconds to wait for the lock: somebody who only looks holds it for an instant."""

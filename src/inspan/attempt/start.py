@@ -24,10 +24,11 @@ import msgspec
 from inspan.attempt import census, ready
 from inspan.attempt.contract import AttemptRequest, TerminalRecord
 from inspan.attempt.eventlog import EventTail
-from inspan.attempt.files import read_record, starts, timestamp, write_record
+from inspan.attempt.files import read_record, starts, write_record
 from inspan.errors import StateError
 from inspan.files import holding, write_once
 from inspan.spec.paths import AttemptPaths
+from inspan.times import timestamp
 
 START_PATIENCE = 60.0
 """Seconds for a started runner to take the lock on a busy machine."""

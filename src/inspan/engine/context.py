@@ -13,8 +13,9 @@ from inspan.engine.records import Progress, Resolved
 from inspan.errors import InspanError, StateError
 from inspan.spec.job import Job
 from inspan.spec.paths import State
-from inspan.store.records import EventRow, JobRow, now
+from inspan.store.records import EventRow, JobRow
 from inspan.store.store import Store
+from inspan.times import timestamp
 
 Listener = Callable[[str, EventRow], None]
 """Called with a job's id and what happened to it. ``seq`` is 0 for passing events that are not stored."""
@@ -52,7 +53,7 @@ class Context:
     def say(self, job: str, kind: str, data: dict[str, Any] | None = None, *, once: str | None = None) -> None:
         """Store an event and pass it on."""
         seq = self.store.append(job, kind, data, once=once)
-        self.tell(job, EventRow(seq=seq, at=now(), kind=kind, data=data or {}))
+        self.tell(job, EventRow(seq=seq, at=timestamp(), kind=kind, data=data or {}))
 
     def tell(self, job: str, event: EventRow) -> None:
         """Pass an event on. A listener that fails is not asked again and never disturbs the job."""

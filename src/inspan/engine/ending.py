@@ -11,8 +11,9 @@ from inspan.engine.records import Resolved
 from inspan.outcome.decide import Decision, Finding, Situation, decide
 from inspan.outcome.reasons import REASONS, Verdict
 from inspan.outcome.records import BackendRecord, Change, FacetState, Outcome
-from inspan.store.records import EventRow, JobRow, now
+from inspan.store.records import EventRow, JobRow
 from inspan.store.store import CANCEL_WINS
+from inspan.times import timestamp
 
 CANCELLED = "cancelled_by_user"
 
@@ -41,7 +42,7 @@ def record(context: Context, row: JobRow, decision: Decision, details: dict[str,
     if not isinstance(written, Outcome):
         raise AssertionError(f"job {row.id}: a cancelled outcome was refused")
     ended = {"verdict": written.verdict.value, "reason": written.reason}
-    context.tell(row.id, EventRow(seq=context.store.last_seq(row.id), at=now(), kind="ended", data=ended))
+    context.tell(row.id, EventRow(seq=context.store.last_seq(row.id), at=timestamp(), kind="ended", data=ended))
     return written
 
 

@@ -19,8 +19,9 @@ from inspan.provider.registry import Provider, credential
 from inspan.sandbox.levels import workspace_inside
 from inspan.spec.job import Job
 from inspan.spec.paths import AttemptPaths
-from inspan.store.records import EventRow, now
+from inspan.store.records import EventRow
 from inspan.store.states import RUNNING
+from inspan.times import timestamp
 from inspan.workspace.shown import forget
 
 
@@ -64,7 +65,7 @@ def _request(context: Context, spec: Job, resolved: Resolved, prepared: Prepared
         prompt=spec.prompt,
         plan=prepared.plan,
         upstream=msgspec.structs.replace(resolved.upstream, workspace_inside=inside),
-        deadline=deadline.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        deadline=timestamp(deadline),
         stall=spec.stall,
         level=resolved.level,
         tools=prepared.toolset.binds,
@@ -85,4 +86,4 @@ def _credential(context: Context, resolved: Resolved, paths: AttemptPaths) -> st
 
 
 def _passing(event: dict[str, Any]) -> EventRow:
-    return EventRow(seq=0, at=str(event.get("at") or now()), kind="harness", data=event)
+    return EventRow(seq=0, at=str(event.get("at") or timestamp()), kind="harness", data=event)

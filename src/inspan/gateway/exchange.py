@@ -14,12 +14,13 @@ import msgspec
 from inspan.errors import ProviderError
 from inspan.gateway.contract import WireRecord
 from inspan.gateway.headers import forwarded, retry_after, returned
-from inspan.gateway.journal import Journal, stamp
+from inspan.gateway.journal import Journal
 from inspan.gateway.meter import Meter
 from inspan.gateway.request import Prepared
 from inspan.gateway.upstream import Answer, Ask, Source
 from inspan.gateway.wire import Wire
 from inspan.redact import Redactor
+from inspan.times import timestamp
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -57,7 +58,7 @@ class Exchange:
         self.record = WireRecord(
             id=uuid.uuid4().hex,
             state="open",
-            at=stamp(),
+            at=timestamp(),
             kind="inference" if self._metered else "probe",
             method=request.method,
             path=path,
@@ -157,7 +158,7 @@ class Exchange:
 
     def _ended(self) -> WireRecord:
         """The record with all the meter read. An error in the answer stands over what we found about the connection."""
-        record = msgspec.structs.replace(self.record, ended=stamp())
+        record = msgspec.structs.replace(self.record, ended=timestamp())
         if self._meter is None or not self._metered:
             return record
         read = self._meter.reading

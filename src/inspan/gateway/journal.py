@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -16,11 +15,6 @@ from inspan.routing.failure import Signal
 
 LONGEST_MESSAGE = 500
 LONGEST_WORD = 200
-
-
-def stamp(at: datetime | None = None) -> str:
-    """A time as the journal writes it: RFC 3339, UTC, milliseconds."""
-    return (at or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Journal:

@@ -20,11 +20,12 @@ from inspan.errors import InvalidSpec
 from inspan.gateway.contract import Upstream, WireRecord
 from inspan.gateway.exchange import Exchange, Line
 from inspan.gateway.headers import presented
-from inspan.gateway.journal import Journal, stamp
+from inspan.gateway.journal import Journal
 from inspan.gateway.request import prepare
 from inspan.gateway.upstream import HttpSource, Source
 from inspan.gateway.wire import WIRES, Wire
 from inspan.redact import Redactor
+from inspan.times import timestamp
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -167,7 +168,7 @@ class Gateway:
         return web.Response(status=status, body=content, content_type="application/json")
 
     def _jot(self, request: web.BaseRequest, path: str, **facts: Any) -> None:
-        now = stamp()
+        now = timestamp()
         record = WireRecord(id=uuid.uuid4().hex, at=now, ended=now, method=request.method, path=path, **facts)
         self._line.journal.write(record)
 

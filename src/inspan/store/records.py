@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from inspan.spec.job import Job
-
-
-def now() -> str:
-    """This moment, RFC 3339 UTC to the millisecond: text that sorts as time."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class NewJob(msgspec.Struct, frozen=True, kw_only=True):

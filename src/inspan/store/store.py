@@ -22,8 +22,9 @@ from inspan.store.database import explained, open_writer, transaction
 from inspan.store.ids import attempt_id
 from inspan.store.kinds import KINDS
 from inspan.store.named import queries
-from inspan.store.records import ArtifactRow, AttemptRow, JobRow, NewJob, job_row, now
+from inspan.store.records import ArtifactRow, AttemptRow, JobRow, NewJob, job_row
 from inspan.store.states import LEGAL, STAGES
+from inspan.times import timestamp
 
 CANCEL_WINS: Literal["cancel_wins"] = "cancel_wins"
 """``record_outcome`` refused: a person cancelled before the outcome was written."""
@@ -73,7 +74,7 @@ class Store:
             "base": job.base,
             "backend": job.backend,
             "executor": job.executor,
-            "created": now(),
+            "created": timestamp(),
             "retry_of": job.retry_of,
         }
         try:
@@ -115,7 +116,7 @@ class Store:
     def request_cancel(self, job: str) -> bool:
         """Note that a person wants the job to end. False when it has ended, is delivering, or was cancelled before."""
         with self._lock:
-            noted = self._run("request_cancel", {"id": job, "at": now()}) == 1
+            noted = self._run("request_cancel", {"id": job, "at": timestamp()}) == 1
             if noted:
                 self.append(job, "cancel_requested", once="cancel_requested")
         return noted
@@ -130,12 +131,12 @@ class Store:
     def begin_attempt(self, job: str, n: int) -> str:
         """Note the start of an attempt and return its id. Idempotent."""
         attempt = attempt_id(job, n)
-        self._run("insert_attempt", {"id": attempt, "job": job, "n": n, "started": now()})
+        self._run("insert_attempt", {"id": attempt, "job": job, "n": n, "started": timestamp()})
         return attempt
 
     def end_attempt(self, attempt: str, state: str, ended: str | None = None) -> None:
         """Note how an attempt ended. The first word stands."""
-        self._run("end_attempt", {"id": attempt, "state": state, "ended": ended or now()})
+        self._run("end_attempt", {"id": attempt, "state": state, "ended": ended or timestamp()})
 
     def attempts(self, job: str) -> list[AttemptRow]:
         """The attempts of a job in order."""
@@ -154,7 +155,8 @@ class Store:
         """
         if kind not in KINDS:
             raise ValueError(f"{kind!r} is not a kind of event")
-        values = {"job": job, "at": now(), "kind": kind, "once": once, "data": json.dumps(self._clean(data or {}))}
+        said = json.dumps(self._clean(data or {}))
+        values = {"job": job, "at": timestamp(), "kind": kind, "once": once, "data": said}
         with self._lock:
             self._run("append_event", values)
             return self.last_seq(job)
@@ -201,7 +203,7 @@ class Store:
             raise StateError(f"There is no job {outcome.job}.", where=str(self.state.database), do="Start it again.")
         if job["cancel_at"] is not None and outcome.verdict is not Verdict.CANCELLED:
             return CANCEL_WINS
-        at = now()
+        at = timestamp()
         self._run("insert_outcome", {"job": outcome.job, "at": at, "document": document})
         end = {"id": outcome.job, "verdict": outcome.verdict.value, "reason": outcome.reason, "at": at}
         self._run("end_job", end)
@@ -218,12 +220,12 @@ class Store:
 
     def begin_executor(self, executor: str) -> None:
         """Note a driver of this process."""
-        values = {"id": executor, "pid": os.getpid(), "host": socket.gethostname(), "started": now()}
+        values = {"id": executor, "pid": os.getpid(), "host": socket.gethostname(), "started": timestamp()}
         self._run("insert_executor", values)
 
     def end_executor(self, executor: str) -> None:
         """Note that a driver is gone."""
-        self._run("end_executor", {"id": executor, "ended": now()})
+        self._run("end_executor", {"id": executor, "ended": timestamp()})
 
     # -- statements
 
