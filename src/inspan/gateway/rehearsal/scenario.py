@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from inspan.errors import InvalidSpec, UnknownName
+from inspan.files import read_regular
 from inspan.spec.nearest import suggestion
 
 SCHEMA: Final = "inspan.rehearsal/1"
@@ -122,13 +123,11 @@ def load_scenario(source: str) -> Scenario:
 
 def _read(path: str) -> Scenario:
     try:
-        with open(path, "rb") as file:
-            content = file.read(_LARGEST + 1)
-        if len(content) > _LARGEST:
-            raise InvalidSpec(f"the scenario file is larger than {_LARGEST >> 10} KiB", where=path, do="shorten it")
-        text = content.decode()
+        text = read_regular(path, _LARGEST, follow=True).decode()
     except (OSError, UnicodeDecodeError) as unreadable:
-        raise InvalidSpec(f"cannot read the scenario file: {unreadable}", where=path, do="make it readable") from None
+        raise InvalidSpec(
+            f"cannot read the scenario file: {unreadable}", where=path, do="make it readable and small"
+        ) from None
     return _parse(text, path, name=os.path.splitext(os.path.basename(path))[0])
 
 
