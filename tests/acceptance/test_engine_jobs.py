@@ -65,6 +65,16 @@ def test_set_up_runs_once_and_agent_and_checks_stand_on_it(repository: Path, lev
 
 
 @pytest.mark.parametrize("level", LEVELS)
+def test_a_set_up_that_edits_tracked_files_turns_no_check_green(repository: Path, level: str) -> None:
+    fields = {"setup": ["echo repaired > README.md"], "sandbox": level}
+    wrong = run(repository, "touch x", checks=check("grep -q repaired README.md"), **fields)
+    assert (wrong["verdict"], wrong["reason"]) == ("rejected", "checks_failed"), wrong
+    assert any("README.md" in w for w in wrong["warnings"])
+    right = run(repository, "cat README.md > x", checks=check("grep -q hello README.md && grep -q repaired x"), **fields)
+    assert right["verdict"] == "accepted", "control: the agent saw what set-up left, and the check the result"
+
+
+@pytest.mark.parametrize("level", LEVELS)
 def test_a_failed_set_up_ends_the_job_before_any_agent(repository: Path, level: str) -> None:
     outcome = run(repository, "touch x", setup=["echo what went wrong; exit 3"], sandbox=level)
     assert (outcome["verdict"], outcome["reason"]) == ("failed", "setup_failed")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -143,7 +143,8 @@ def plan_check(
 ) -> MountPlan:
     """A fresh tree of ``result`` (``base`` or a commit of the gate's) for the check called ``name``.
 
-    The trusted side wrote everything in it from its own objects; nothing is taken from the attempt's workspace.
+    The trusted side wrote everything in it from its own objects; nothing is taken from the attempt's workspace. Tracked
+    files are those of ``result`` whatever the set-up did to them: what is checked is what would be delivered.
     """
     place = state.attempt(attempt).root / "checks" / (re.sub(r"[^A-Za-z0-9_-]", "-", name) or "check")
     remove_tree(place)
@@ -151,26 +152,52 @@ def plan_check(
         state, repo, base, place / "ws", place / "home",
         kind=kind, owner=owner, share=share, setup=setup, level=level, attempt="check",
     )  # fmt: skip
-    if result != base:
-        write_result(state, repo, base, result, plan, owner, setup)
+    if result != base or (setup is not None and setup.changed_tracked):
+        write_result(state, repo, base, result, plan, owner, setup, restore=setup.changed_tracked if setup else ())
     return plan
 
 
 def write_result(
-    state: State, repo: Repository, base: str, result: str, plan: MountPlan, owner: Owner, setup: SetupLayer | None
+    state: State,
+    repo: Repository,
+    base: str,
+    result: str,
+    plan: MountPlan,
+    owner: Owner,
+    setup: SetupLayer | None,
+    *,
+    restore: Sequence[str] = (),
 ) -> None:
-    """Turn the fresh tree of ``base`` in ``plan``'s workspace into that of ``result``, from the gate's own objects."""
+    """Turn the fresh tree of ``base`` in ``plan``'s workspace into that of ``result``, from the gate's own objects.
+
+    Args:
+        restore: paths that a set-up layer changed and that are to be as ``result`` has them.
+    """
     git = gate_git(state, repo)
     meta = meta_of(state, repo, base, owner)
-    changes = [c for c in differences_between(git, base, result) if b"160000" not in (c.mode_before, c.mode)]
-    changes = [c for c in changes if os.fsdecode(c.path) not in meta.lfs]
     with Objects(git) as objects:
+        changes = differences_between(git, base, result)
+        changes += _restored(objects, result, {os.fsencode(p) for p in restore} - {c.path for c in changes})
+        changes = [c for c in changes if b"160000" not in (c.mode_before, c.mode)]
+        changes = [c for c in changes if os.fsdecode(c.path) not in meta.lfs]
         if plan.upper is not None:
             # Below a set-up layer a directory without tracked files may still hold what set-up made.
             write_difference(Path(plan.upper), changes, objects, result, whole=setup is None)
         else:
             change_copy(Path(plan.directory), changes, objects)
     _own_changed(Path(plan.upper or plan.directory), changes, owner)
+
+
+def _restored(objects: Objects, result: str, paths: Iterable[bytes]) -> list[Difference]:
+    """``paths`` as ``result`` has them, or gone where it has none."""
+    found = []
+    for path in sorted(paths):
+        entry = objects.entry(result, path)
+        if entry is None:
+            found.append(Difference("D", b"100644", b"000000", "", "", path))
+        elif not entry.is_tree:
+            found.append(Difference("M", entry.mode, entry.mode, entry.oid, entry.oid, path))
+    return found
 
 
 def _own_changed(root: Path, changes: Sequence[Difference], owner: Owner) -> None:

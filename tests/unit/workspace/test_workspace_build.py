@@ -267,8 +267,10 @@ def test_a_set_up_layer_is_below_attempt_and_check(place: tuple[State, Repositor
         setup=layer,
         level="sandbox",
     )
-    out = inside(check, "cat .venv/f gen/g.txt gen/n README.md; tail -1 src/app.py run.sh; ls -d deep", check=False)
-    assert out.split()[:4] == ["v", "g", "n", "h"] and "No such file" in out
+    out = inside(check, "cat .venv/f gen/g.txt gen/n; tail -1 run.sh; git status --porcelain README.md src/app.py deep")
+    assert out.split() == ["v", "g", "n", "w"], "tracked files are the result's, whatever the set-up did to them"
+    bare = inside(work, "git status --porcelain README.md src/app.py deep | wc -l")
+    assert bare.strip() == "3", "control: the agent sees what the set-up left"
 
 
 def test_the_first_set_up_stays(place: tuple[State, Repository]) -> None:
@@ -333,7 +335,7 @@ print("tree", sorted(os.listdir(check.directory)))
 """
     mounted = f'mount -t overlay overlay -o lowerdir=l,upperdir=u,workdir=w m && exec {sys.executable} -c "$SCRIPT"'
     out = sh('unshare -m bash -c "$MOUNTED"', tmp_path / "o", MOUNTED=mounted, SCRIPT=script)
-    assert out.splitlines()[-1] == "tree ['.git', '.gitignore', '.venv', 'link', 'new', 'run.sh', 'src', 'tests']", out
+    assert out.splitlines()[-1] == "tree ['.git', '.gitignore', '.venv', 'deep', 'link', 'new', 'run.sh', 'src', 'tests']", out
     assert overlay_possible(State(tmp_path / "plain")), "nothing works here, so the refusal shows nothing"
 
 
