@@ -8,7 +8,7 @@ from inspan.harness.codex.reader import CodexReader
 from inspan.harness.contract import Installed, Launch, LaunchRequest, Reader, Wire
 from inspan.harness.packages import located
 
-REQUEST_RETRIES = 2
+REQUEST_RETRIES = 1
 STREAM_RETRIES = 2
 STREAM_IDLE_MS = 1_800_000
 """As long as the runner lets a model request be in flight."""
