@@ -70,7 +70,9 @@ def test_a_set_up_that_edits_tracked_files_turns_no_check_green(repository: Path
     wrong = run(repository, "touch x", checks=check("grep -q repaired README.md"), **fields)
     assert (wrong["verdict"], wrong["reason"]) == ("rejected", "checks_failed"), wrong
     assert any("README.md" in w for w in wrong["warnings"])
-    right = run(repository, "cat README.md > x", checks=check("grep -q hello README.md && grep -q repaired x"), **fields)
+    right = run(
+        repository, "cat README.md > x", checks=check("grep -q hello README.md && grep -q repaired x"), **fields
+    )
     assert right["verdict"] == "accepted", "control: the agent saw what set-up left, and the check the result"
 
 
