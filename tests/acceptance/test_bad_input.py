@@ -208,3 +208,16 @@ def test_a_full_disk(repository: Path, tmp_path: Path) -> None:
     assert done.returncode in (1, 2), done
     assert "full" in text or "space" in text, document
     assert "Traceback" not in done.stderr, done.stderr
+
+
+def test_git_that_is_not_there_is_a_usage_error(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    done = inspan("run", "x", "--repo", str(repository), env=environment() | {"PATH": str(tmp_path / "bin")})
+    assert done.returncode == 2 and "git is not installed" in done.stderr and "do: install git" in done.stderr
+
+
+def test_a_state_that_is_a_file_is_said_by_the_reading_verbs_too(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = inspan("ps", env=environment(INSPAN_HOME=str(tmp_path / "file")))
+    assert done.returncode == 2 and "not a directory" in done.stderr, done
+    assert inspan("ps", env=environment(INSPAN_HOME=str(tmp_path / "none"))).returncode == 0, "control: no state yet"

@@ -114,6 +114,8 @@ def open_reader(state: State) -> sqlite3.Connection | None:
     path = state.database
     with explained(path):
         if not path.exists():
+            if state.root.exists() and not state.root.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, "it is not a directory", str(state.root))
             return None
         connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
         try:

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import IO, Literal
 
-from inspan.errors import StateError, WorkspaceError
+from inspan.errors import StateError, UsageError, WorkspaceError
 
 ObjectFormat = Literal["sha1", "sha256"]
 
@@ -56,11 +56,11 @@ def program() -> str:
     """Absolute path of git.
 
     Raises:
-        WorkspaceError: git is not installed.
+        UsageError: git is not installed.
     """
     found = shutil.which("git")
     if found is None:
-        raise WorkspaceError("git is not installed", where="PATH", do="install git 2.31 or newer")
+        raise UsageError("git is not installed", where="PATH", do="install git 2.31 or newer")
     return found
 
 
