@@ -66,11 +66,11 @@ def plan(
     who = owner(level)
     common = {"home": str(made / "home"), "uid": who.uid, "gid": who.gid} | further
     if kind == "clone":
-        inside = str(tree) if level == "none" else "/work/project"
+        inside = str(tree) if level == "none" else "/code/project"
         return MountPlan(**{"kind": "clone", "root_inside": inside, "directory": str(tree)} | common)
     layers = {"lowers": (str(tree),), "upper": str(made / "ws" / "upper"), "work": str(made / "ws" / "work")}
     return MountPlan(
-        **{"kind": "overlay", "root_inside": "/work/project", "directory": str(made / "ws" / "root")} | layers | common
+        **{"kind": "overlay", "root_inside": "/code/project", "directory": str(made / "ws" / "root")} | layers | common
     )
 
 

@@ -299,7 +299,7 @@ def test_a_setuid_file_made_inside_is_nobody_special_outside(plan: MountPlan) ->
         assert found.st_uid == plan.uid != 0
         # And nobody else gets at it: the job's directory can be entered by its owner alone.
         assert any(jobs.is_private(parent) for parent in made.parents)
-    mounts = jobs.run(LEVEL, plan, "grep -E ' (/work/project|/home/agent|/tmp) ' /proc/mounts").out.splitlines()
+    mounts = jobs.run(LEVEL, plan, "grep -E ' (/code/project|/home/agent|/tmp) ' /proc/mounts").out.splitlines()
     assert len(mounts) == 3
     assert all("nosuid" in line and "nodev" in line for line in mounts)
 

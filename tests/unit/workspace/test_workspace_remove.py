@@ -43,6 +43,7 @@ def test_links_are_removed_and_never_followed(tmp_path: Path) -> None:
 
 def test_nothing_to_remove(tmp_path: Path) -> None:
     remove_tree(tmp_path / "absent")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_closed_directories_of_an_unprivileged_user(tmp_path: Path) -> None:
