@@ -335,7 +335,9 @@ print("tree", sorted(os.listdir(check.directory)))
 """
     mounted = f'mount -t overlay overlay -o lowerdir=l,upperdir=u,workdir=w m && exec {sys.executable} -c "$SCRIPT"'
     out = sh('unshare -m bash -c "$MOUNTED"', tmp_path / "o", MOUNTED=mounted, SCRIPT=script)
-    assert out.splitlines()[-1] == "tree ['.git', '.gitignore', '.venv', 'deep', 'link', 'new', 'run.sh', 'src', 'tests']", out
+    assert (
+        out.splitlines()[-1] == "tree ['.git', '.gitignore', '.venv', 'deep', 'link', 'new', 'run.sh', 'src', 'tests']"
+    ), out
     assert overlay_possible(State(tmp_path / "plain")), "nothing works here, so the refusal shows nothing"
 
 
