@@ -391,3 +391,24 @@ def test_a_program_without_the_filter_is_ended_at_its_release(plan: MountPlan, m
             with pytest.raises(SandboxError, match="no system call filter"):
                 tree.release()
             assert tree.wait(30) is not None and tree.survivors() == []
+
+
+def test_a_program_that_vanishes_between_two_looks_is_no_missing_filter(
+    plan: MountPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen once by its number, gone when its state is read: the init speaks for it."""
+    from inspan.sandbox import proof
+
+    looked, vanished = proof.seccomp_mode, []
+    with jobs.started(LEVEL, plan, ("sleep", "1000")) as (tree, _, _):
+        init = tree._init_pid
+
+        def look(pid: int) -> int | None:
+            if pid != init:
+                vanished.append(pid)
+                return None
+            return looked(pid) if vanished else None
+
+        monkeypatch.setattr(proof, "seccomp_mode", look)
+        tree.release()
+        assert tree.proof["Seccomp"] == proof.FILTERED

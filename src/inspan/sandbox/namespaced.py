@@ -151,22 +151,27 @@ class NamespacedTree:
             over = ended(self._init, 0) or time.monotonic() > until
             program = self._program()
             executed = program is not None and proof.other_program(program, self._init_pid)
-            if self._filtered(program):
+            seen = None if program is None else self._note(program)
+            # A program that vanished between two looks left nothing to see: its init is under the same filter, and
+            # stays to be looked at as long as the stopped monitor does not reap it.
+            if seen is None:
+                self._note(self._init_pid)
+            if self.proof.get("Seccomp") == proof.FILTERED:
                 return
             if self._killed:  # by the watch, for a limit: an end of its own, and nothing was proved
                 self.proof.clear()
                 return
-            if executed or over:
+            if over or (executed and seen is not None):
                 self.kill()
                 raise SandboxError("no system call filter is in force for the program; it was ended")
             ended(self._init, 0.001)
 
-    def _filtered(self, program: int | None) -> bool:
-        """Note the mode of the program, or of the init under the same filter once the program is gone."""
-        mode = proof.seccomp_mode(program or self._init_pid)
+    def _note(self, pid: int) -> int | None:
+        """The mode of a process of the tree, kept with the evidence; None when it is gone."""
+        mode = proof.seccomp_mode(pid)
         if mode is not None and self.proof.get("Seccomp") != proof.FILTERED:
             self.proof["Seccomp"] = mode
-        return self.proof.get("Seccomp") == proof.FILTERED
+        return mode
 
     def _program(self) -> int | None:
         """The program's number outside; None before it is forked and after it is gone."""
@@ -255,7 +260,7 @@ class NamespacedTree:
         if not self._killed:
             left = [process for process in self.members() if proof.number_inside(process.pid) not in (1, 2)]
             self.orphans = census.names(left)
-        self._filtered(None)  # the monitor takes the init's last state with it
+        self._note(self._init_pid)  # the monitor takes the init's last state with it
         _signal(self._outer, signal.SIGCONT)
 
     def _disk_roots(self) -> list[str]:
