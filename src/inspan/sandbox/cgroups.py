@@ -170,7 +170,8 @@ def _make(path: str) -> bool:
 
 
 def _remove(path: str) -> None:
-    for _ in range(50):
+    # On a busy machine the kernel may take seconds to be done with members that are already dead.
+    for _ in range(500):
         try:
             os.rmdir(path)
         except FileNotFoundError:
