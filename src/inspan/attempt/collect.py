@@ -13,12 +13,12 @@ from typing import Any, Final, Literal
 
 from inspan.attempt.contract import AttemptRequest, TerminalRecord
 from inspan.attempt.models import clearly_different
-from inspan.attempt.prepare import SHARED_NETWORK
 from inspan.gateway.contract import WireRecord
 from inspan.gateway.journal import signals
 from inspan.outcome.decide import Finding
 from inspan.outcome.records import Change, Claims, FacetState, IsolationRecord
 from inspan.routing.failure import Cause, Signal, classify
+from inspan.spec.levels import promises
 from inspan.spec.report import Report, decode_report, report_in, without_reports
 
 REASON_OF_END: Final[dict[str, str]] = {
@@ -189,7 +189,7 @@ def isolation(record: TerminalRecord, request: AttemptRequest) -> IsolationRecor
     return IsolationRecord(
         workspace=request.plan.kind,
         sandbox=request.level,
-        egress="open" if request.level in SHARED_NETWORK else "gateway",
+        egress="gateway" if promises(request.level).only_gateway else "open",
         tools=tuple(bind.target for bind in request.tools),
         limits=dict(record.held),
         proved=bool(record.proof),

@@ -21,13 +21,14 @@ from inspan.attempt import census
 from inspan.attempt.contract import AttemptRequest, End, TerminalRecord
 from inspan.attempt.eventlog import EventLog, scrubbed
 from inspan.attempt.files import take
-from inspan.attempt.prepare import REPORT, SHARED_NETWORK, Call, call, lay_out
+from inspan.attempt.prepare import REPORT, Call, call, lay_out
 from inspan.attempt.serving import MakeGateway, Serving
 from inspan.attempt.streams import Streams
 from inspan.errors import HarnessError, SandboxError, UnknownName
 from inspan.harness.contract import Ending, Event, Harness, Reader
 from inspan.redact import Redactor
 from inspan.sandbox.contract import Confined, Driver
+from inspan.spec.levels import promises
 from inspan.spec.paths import AttemptPaths
 from inspan.supervise.watch import Limits, Stop, Watch
 from inspan.times import timestamp
@@ -191,7 +192,7 @@ class Execution:
         pidfd = os.pidfd_open(confined.pid)
         try:
             self._streams.watch(pidfd)
-            known = self._request.level in SHARED_NETWORK
+            known = not promises(self._request.level).own_processes
             while True:
                 stop = self._turn(reader, watch, TICK)
                 if confined.wait(0) is not None or _ended(pidfd):

@@ -13,6 +13,7 @@ from inspan.errors import HarnessError
 from inspan.harness.contract import Harness, Installed, Launch, LaunchRequest
 from inspan.sandbox.contract import GATEWAY_PORT, Confinement
 from inspan.sandbox.levels import home_inside, workspace_inside
+from inspan.spec.levels import promises
 from inspan.spec.paths import AttemptPaths
 
 REPORT = ".inspan/report.json"
@@ -20,9 +21,6 @@ REPORT = ".inspan/report.json"
 
 FILES = ".inspan/files"
 """Where the adapter's files stand, below HOME."""
-
-SHARED_NETWORK = ("none", "landlock")
-"""Levels without a network of their own: the listener is the runner's, and a token keeps others out."""
 
 
 class Call(NamedTuple):
@@ -68,7 +66,7 @@ def call(harness: Harness, request: AttemptRequest, paths: AttemptPaths) -> Call
     """
     installed = locate(harness, request, paths)
     token = secrets.token_urlsafe(24)
-    shared = request.level in SHARED_NETWORK
+    shared = not promises(request.level).own_network  # then the listener is ours, and a token keeps others out
     listener = _listen() if shared else None
     port = listener.getsockname()[1] if listener is not None else GATEWAY_PORT
     base_url = f"http://127.0.0.1:{port}"

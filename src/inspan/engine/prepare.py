@@ -11,6 +11,7 @@ from inspan.engine.setup import ensure_setup
 from inspan.engine.stages import stage
 from inspan.sandbox.tools import by_another_name
 from inspan.spec.job import Job
+from inspan.spec.levels import promises
 from inspan.store.ids import attempt_id
 from inspan.store.states import PREPARING
 from inspan.workspace.build import ensure_gate, ensure_pristine, missing, plan_attempt
@@ -19,9 +20,6 @@ from inspan.workspace.place import ancestor_settings
 from inspan.workspace.repository import Repository, uncommitted
 from inspan.workspace.seed import seed
 from inspan.workspace.snapshot import Snapshot, take
-
-CHECKOUT_IN_REACH = ("none", "landlock")
-"""Levels that cannot promise that the user's checkout is out of reach: it is compared instead."""
 
 _NAMED = 10  # paths in one warning
 
@@ -61,11 +59,12 @@ def prepare(context: Context, progress: Progress) -> Progress:
         seed(context.state, repo, plan, base, resolved.continue_result, setup)
     prepared = Prepared(base=base, attempt=attempt, plan=plan, toolset=toolset, checkout=checkout, setup=setup)
     warnings += [f"not available here: {text}" for text in missing(context.state, repo, base, owner)]
-    if resolved.level == "none" and (above := ancestor_settings(plan.directory, resolved.deciders)):
-        warnings.append(f"settings above the workspace that nothing hides at level none: {_some(above)}")
-    if spec.share and resolved.level == "none":
-        warnings.append(f"not shown at level none: {_some(list(spec.share))}")
-    if resolved.level != "none" and (aliases := by_another_name(resolved.path, repo.toplevel)):
+    level = promises(resolved.level)
+    if not level.hides_host and (above := ancestor_settings(plan.directory, resolved.deciders)):
+        warnings.append(f"settings above the workspace that nothing hides at level {resolved.level}: {_some(above)}")
+    if spec.share and not level.own_mounts:
+        warnings.append(f"not shown at level {resolved.level}: {_some(list(spec.share))}")
+    if level.own_mounts and (aliases := by_another_name(resolved.path, repo.toplevel)):
         warnings.append(f"the checkout is {repo.toplevel} inside, and PATH names it by a link: {_some(aliases)}")
     if setup is not None and setup.changed_tracked:
         warnings.append(f"changed by set-up, and not part of the result: {_some(list(setup.changed_tracked))}")
@@ -76,7 +75,7 @@ def prepare(context: Context, progress: Progress) -> Progress:
 
 
 def _checkout(context: Context, job: str, resolved: Resolved) -> str | None:
-    if resolved.level not in CHECKOUT_IN_REACH:
+    if promises(resolved.level).keeps_checkout:
         return None
     return context.store.keep(job, "checkout", json.dumps(fingerprint(resolved.repository)).encode(), exact=True)
 

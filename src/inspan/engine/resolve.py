@@ -19,6 +19,7 @@ from inspan.routing.backend import Backend, parse_backend
 from inspan.sandbox.levels import choose
 from inspan.spec.config import Configuration
 from inspan.spec.job import Job
+from inspan.spec.levels import promises
 from inspan.spec.paths import State
 from inspan.store.database import make_private_directory
 from inspan.store.read import find_job, get_outcome, list_jobs
@@ -78,9 +79,9 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
         allow_none=config.allow_none,
         minimum=config.min_sandbox,
     )
-    if level == "none" and job.read_only:
+    if job.read_only and not promises(level).read_only:
         raise SandboxError(
-            "Level none cannot keep a read-only job from writing.", where="sandbox", do="Use --sandbox sandbox."
+            f"Level {level} cannot keep a read-only job from writing.", where="sandbox", do="Use --sandbox sandbox."
         )
     resolved = Resolved(
         harness=asked.harness,
@@ -199,4 +200,4 @@ def _deciders(worker: Harness) -> tuple[str, ...]:
 
 
 def _workspace(level: str, state: State) -> Literal["overlay", "clone"]:
-    return "overlay" if level != "none" and overlay_possible(state) else "clone"
+    return "overlay" if promises(level).own_mounts and overlay_possible(state) else "clone"

@@ -15,6 +15,7 @@ from inspan.gate.results import TestRun, read_lines
 from inspan.gate.runners import Arranged, Runner, arrange
 from inspan.sandbox.contract import Confinement
 from inspan.sandbox.levels import driver
+from inspan.spec.levels import promises
 from inspan.supervise.command import run_confined
 from inspan.workspace.build import SetupLayer, discard, plan_check
 from inspan.workspace.plan import Bind, MountPlan
@@ -97,7 +98,7 @@ def _run(
     key = ""
     if runner is not None:
         shim, evidence = _prepare(context, desk)
-        bound = context.level != "none"
+        bound = promises(context.level).own_mounts
         arranged: Arranged = arrange(
             runner,
             command,

@@ -15,12 +15,13 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
 from inspan.gate.context import GateContext, Trees
+from inspan.spec.levels import promises
 from inspan.workspace.place import inside_root
 
 
 def elsewhere(context: GateContext) -> bool:
     """Whether the workspace stands at another path than the checkout, so that what names the checkout misses it."""
-    return context.level == "none" or inside_root(context.repo.toplevel) != context.repo.toplevel
+    return not promises(context.level).own_mounts or inside_root(context.repo.toplevel) != context.repo.toplevel
 
 
 _SMALL = 1 << 20

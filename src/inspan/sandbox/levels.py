@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 
-from inspan.errors import SandboxError, UnknownName
+from inspan.errors import SandboxError
 from inspan.sandbox import bubblewrap
 from inspan.sandbox.contract import Driver, Proof
 from inspan.sandbox.mounts import HOME_INSIDE
+from inspan.spec.levels import DEFAULT, PROMISES, promises
 from inspan.workspace.layout import Owner
 from inspan.workspace.plan import MountPlan
 from inspan.workspace.shown import remembered
@@ -17,11 +19,14 @@ from inspan.workspace.shown import remembered
 SANDBOX_UID = 61001
 """The one identity jobs have when Inspan is started as root."""
 
-LEVELS = ("none", "sandbox")
+LEVELS = tuple(PROMISES)
 """What this release has, weakest first."""
 
 AUTO = "auto"
-"""Asks for the strongest level that works here."""
+"""Asks for the default level, or the strongest below it that works here."""
+
+_DRIVERS = {"none": "unconfined.NoneDriver", "sandbox": "namespaced.SandboxDriver"}
+"""Where each level's driver is, below this package; loaded when it is used."""
 
 
 def driver(level: str) -> Driver:
@@ -30,15 +35,10 @@ def driver(level: str) -> Driver:
     Raises:
         UnknownName: for a level this release does not have.
     """
-    if level == "none":
-        from inspan.sandbox.unconfined import NoneDriver
-
-        return NoneDriver()
-    if level == "sandbox":
-        from inspan.sandbox.namespaced import SandboxDriver
-
-        return SandboxDriver()
-    raise UnknownName(f"no sandbox level {level!r}", do=f"one of: {', '.join(LEVELS)}")
+    promises(level)
+    module, _, name = _DRIVERS[level].partition(".")
+    made: Driver = getattr(import_module(f"inspan.sandbox.{module}"), name)()
+    return made
 
 
 @lru_cache(maxsize=16)
@@ -52,7 +52,7 @@ def shown(level: str, state_dir: str) -> Proof:
 
     Good for choosing what to try, and for nothing else: that a started sandbox holds is proved at every start.
     """
-    if level == "none":
+    if not promises(level).confined:
         return probe(level, state_dir)
     found: list[Proof] = []
 
@@ -68,7 +68,8 @@ def choose(asked: str, *, state_dir: str, rehearsal: bool, allow_none: bool, min
     """The level a job runs at. Never weaker than asked for, and ``none`` only by somebody's own word.
 
     Args:
-        asked: a level, or ``auto`` for the strongest that works.
+        asked: a level, or ``auto``: the default level, else the strongest below it that works; one above the default
+            costs more and is taken only where it is asked for or demanded as the minimum.
         state_dir: where the workspaces will be.
         rehearsal: a scripted provider stands in; only then may ``auto`` fall to ``none`` by itself.
         allow_none: the user's own configuration allows ``none`` where nothing better works.
@@ -86,20 +87,20 @@ def choose(asked: str, *, state_dir: str, rehearsal: bool, allow_none: bool, min
             )
         _require(shown(asked, state_dir))
         return asked
-    best = LEVELS[-1]
-    found = shown(best, state_dir)
-    if found.available:
-        return best
-    if least == 0 and (rehearsal or allow_none):
-        _require(probe("none", state_dir))
-        return "none"
-    raise _unavailable(found)
+    missing: list[Proof] = []
+    for level in reversed(LEVELS[least : max(least, _rank(DEFAULT)) + 1]):
+        if promises(level).confined or rehearsal or allow_none:
+            found = shown(level, state_dir)
+            if found.available:
+                return level
+            missing.append(found)
+    raise _unavailable(*missing)
 
 
 def owner(level: str) -> Owner:
     """Who owns the writable files of a job at ``level``."""
     own = Owner(uid=os.geteuid(), gid=os.getegid())
-    return Owner(uid=SANDBOX_UID, gid=SANDBOX_UID) if own.uid == 0 and level != "none" else own
+    return Owner(uid=SANDBOX_UID, gid=SANDBOX_UID) if own.uid == 0 and promises(level).own_identity else own
 
 
 def sandbox_owner() -> Owner:
@@ -109,18 +110,16 @@ def sandbox_owner() -> Owner:
 
 def home_inside(level: str, plan: MountPlan) -> str:
     """Where the program finds its scratch HOME."""
-    return plan.home if level == "none" else HOME_INSIDE
+    return HOME_INSIDE if promises(level).own_mounts else plan.home
 
 
 def workspace_inside(level: str, plan: MountPlan) -> str:
     """Where the program finds its workspace."""
-    return plan.directory if level == "none" else plan.root_inside
+    return plan.root_inside if promises(level).own_mounts else plan.directory
 
 
 def _rank(level: str) -> int:
-    if level not in LEVELS:
-        do = f"one of: {', '.join((AUTO, *LEVELS))}"
-        raise UnknownName(f"no sandbox level {level!r}", where="the levels of this release", do=do)
+    promises(level)
     return LEVELS.index(level)
 
 
@@ -129,11 +128,12 @@ def _require(found: Proof) -> None:
         raise _unavailable(found)
 
 
-def _unavailable(found: Proof) -> SandboxError:
-    ways = [found.enable] if found.enable else []
-    ways.append("--sandbox none runs without isolation")
+def _unavailable(*missing: Proof) -> SandboxError:
+    """The refusal for levels that do not work here, the most wanted first."""
+    said = [f"level {found.level} does not work on this machine: {found.detail}" for found in missing]
+    ways = [found.enable for found in missing if found.enable]
     return SandboxError(
-        f"level {found.level} does not work on this machine: {found.detail}",
+        "; ".join(said),
         where="probed by doing",
-        do="; or ".join(ways),
+        do="; or ".join([*dict.fromkeys(ways), "--sandbox none runs without isolation"]),
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from inspan.errors import WorkspaceError
+from inspan.spec.levels import promises
 from inspan.spec.paths import State
 from inspan.workspace.clone import copy_pristine
 from inspan.workspace.gate_repository import ensure_gate, gate_git
@@ -79,10 +80,10 @@ def plan_attempt(
         attempt: ``<job>.a<n>``.
         kind: ``overlay`` or ``clone``.
         owner: who owns the writable leaves.
-        share: ignored directories of the checkout shown read-only, relative to it; not at level ``none``.
+        share: ignored directories of the checkout shown read-only, relative to it; only with mounts of its own.
         setup: a frozen set-up layer to start on.
         read_only: mount the workspace read-only.
-        level: the sandbox level; at ``none`` the workspace stands at its own host path.
+        level: the sandbox level; without mounts of its own the workspace stands at its own host path.
 
     Raises:
         InvalidSpec: a share leaves the checkout or is no directory.
@@ -99,16 +100,13 @@ def plan_attempt(
 
 
 def plan_setup(
-    state: State, repo: Repository, base: str, key: str, *, kind: Kind, owner: Owner, level: str | None = None
+    state: State, repo: Repository, base: str, key: str, *, kind: Kind, owner: Owner, level: str
 ) -> MountPlan:
-    """The workspace the set-up commands run in, on ``base``; ``freeze_setup`` turns it into a layer.
-
-    ``level`` is ``none`` for a clone and ``sandbox`` for an overlay unless given.
-    """
+    """The workspace the set-up commands run in, on ``base``; ``freeze_setup`` turns it into a layer."""
     scratch = setup_scratch(state, repo, key)
     return _plan(
         state, repo, base, scratch / "ws", scratch / "home",
-        kind=kind, owner=owner, level=level or ("none" if kind == "clone" else "sandbox"), attempt="setup",
+        kind=kind, owner=owner, level=level, attempt="setup",
     )  # fmt: skip
 
 
@@ -227,7 +225,7 @@ def _plan(
     setup: SetupLayer | None = None,
     read_only: bool = False,
 ) -> MountPlan:
-    shares = [] if level == "none" else [share_directory(repo, path) for path in share]
+    shares = [share_directory(repo, path) for path in share] if promises(level).own_mounts else []
     lowers = ensure_pristine(state, repo, base, owner)
     meta = meta_of(state, repo, base, owner)
     made(place, 0o755)
@@ -282,7 +280,7 @@ def _clone(
     lowers: tuple[str, ...], meta: Meta, shares: list[str], setup: SetupLayer | None, read_only: bool, level: str,
 ) -> MountPlan:  # fmt: skip
     tree = place / "tree"
-    in_place = level == "none"
+    in_place = not promises(level).own_mounts
     copy_pristine(lowers, tree)
     if setup is not None:
         apply_setup(setup, tree)

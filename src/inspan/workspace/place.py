@@ -37,7 +37,7 @@ def inside_root(toplevel: str) -> str:
 def ancestor_settings(path: str, globs: Iterable[str] = ()) -> tuple[str, ...]:
     """Settings that a program started in ``path`` would find in the directories above it, outermost last.
 
-    In a sandbox nothing of them is visible; at level ``none`` they are reported, as nothing can hide them there.
+    Where the host is hidden nothing of them is visible; elsewhere they are reported, as nothing can hide them there.
 
     Args:
         globs: further settings files, as a harness declares them; what they begin with is looked for.

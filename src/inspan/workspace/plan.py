@@ -21,7 +21,8 @@ class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         kind: ``overlay`` (lowers + upper + work are stacked and mounted at ``root_inside``) or ``clone``
-            (``directory`` is a complete writable tree, bound at ``root_inside`` or used in place at level ``none``).
+            (``directory`` is a complete writable tree, bound at ``root_inside``, or used in place where there
+            are no mounts of the job's own).
         root_inside: absolute path of the workspace inside; the user's checkout path where that is possible.
         lowers: read-only layers, topmost first; nothing an agent wrote is ever among them.
         upper, work: the writable layer and overlayfs' work directory; None for a clone.

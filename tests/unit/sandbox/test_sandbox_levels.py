@@ -11,6 +11,8 @@ from inspan.errors import SandboxError, UnknownName
 from inspan.sandbox import bubblewrap, levels, probe
 from inspan.sandbox.contract import Proof
 from inspan.sandbox.levels import choose
+from inspan.spec.job import LEVELS as NAMES
+from inspan.spec.levels import DEFAULT, PROMISES
 
 
 @pytest.fixture
@@ -69,6 +71,41 @@ def test_the_refusal_names_the_command_that_would_help(works: Callable[[bool], N
     works(False)
     with pytest.raises(SandboxError, match="do this"):
         choose("auto", state_dir="/tmp", rehearsal=False, allow_none=False)
+
+
+LADDER = [
+    # levels that work, asked, minimum -> answer (None: refused)
+    ("none sandbox beyond", "auto", None, "sandbox"),
+    ("none beyond", "auto", None, None),
+    ("none sandbox beyond", "auto", "beyond", "beyond"),
+    ("none sandbox", "auto", "beyond", None),
+    ("none sandbox beyond", "beyond", None, "beyond"),
+]
+
+
+@pytest.mark.parametrize(("working", "asked", "minimum", "answer"), LADDER)
+def test_a_level_above_the_default_is_taken_only_by_name(
+    monkeypatch: pytest.MonkeyPatch, working: str, asked: str, minimum: str | None, answer: str | None
+) -> None:
+    """It costs more; and where the default does not work, it is not what ``auto`` means."""
+    table = {**PROMISES, "beyond": PROMISES["sandbox"]}
+    monkeypatch.setattr("inspan.spec.levels.PROMISES", table)
+    monkeypatch.setattr(levels, "LEVELS", tuple(table))
+    monkeypatch.setattr(
+        levels, "probe", lambda level, state: Proof(level=level, available=level in working.split(), detail="refused")
+    )
+    given = {"state_dir": "/tmp", "rehearsal": False, "allow_none": False, "minimum": minimum}
+    if answer is None:
+        with pytest.raises(SandboxError, match="refused"):
+            choose(asked, **given)
+    else:
+        assert choose(asked, **given) == answer
+
+
+def test_every_level_of_the_table_has_a_driver_that_knows_its_name() -> None:
+    assert [levels.driver(name).level for name in PROMISES] == list(PROMISES)
+    assert [name for name in NAMES if name in PROMISES] == list(PROMISES)  # in the order of strength
+    assert not PROMISES["none"].confined and DEFAULT in PROMISES
 
 
 @pytest.mark.parametrize("name", ["landlock", "gvisor", "container", "microvm", "", "Sandbox"])

@@ -275,7 +275,7 @@ def test_a_set_up_layer_is_below_attempt_and_check(place: tuple[State, Repositor
 
 def test_the_first_set_up_stays(place: tuple[State, Repository]) -> None:
     state, repo = place
-    plans = [plan_setup(state, repo, repo.head, "k", kind="overlay", owner=SANDBOX) for _ in range(2)]
+    plans = [plan_setup(state, repo, repo.head, "k", kind="overlay", owner=SANDBOX, level="sandbox") for _ in range(2)]
     for number, plan in enumerate(plans):
         inside(plan, f"echo {number} > made")
     layers = [freeze_setup(state, repo, repo.head, "k", plan) for plan in plans]
@@ -321,7 +321,7 @@ from inspan.workspace.changeset import collect
 from inspan.workspace.repository import open_repository, resolve_base
 state = State(Path("{tmp_path}/o/m/state")); repo = open_repository("{tmp_path}/r")
 assert not overlay_possible(state), "an upper on an overlay"
-plan = plan_setup(state, repo, repo.head, "k", kind="clone", owner=SELF); inside(plan, "rm -r deep; mkdir .venv; touch .venv/x")
+plan = plan_setup(state, repo, repo.head, "k", kind="clone", owner=SELF, level="none"); inside(plan, "rm -r deep; mkdir .venv; touch .venv/x")
 layer = freeze_setup(state, repo, repo.head, "k", plan)
 assert layer.changed_tracked == ("deep/er/f.txt",)
 sh("echo 2 > two; git add -A; git commit -qm 2", repo.toplevel)

@@ -1,0 +1,38 @@
+"""The security page says what the table of levels says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inspan.spec.levels import DEFAULT, PROMISES
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
+
+ROWS = {
+    "only_gateway": "nothing but the gateway is reached",
+    "own_processes": "other processes are not seen, none is left",
+    "own_mounts": "the workspace stands at the checkout's path",
+    "hides_host": "files of the host that were not granted cannot be read",
+    "own_identity": "started as root, root is given up",
+    "read_only": "a read-only job cannot write",
+    "keeps_checkout": "the user's checkout cannot be changed",
+}
+
+
+def row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def test_the_table_of_promises() -> None:
+    assert row("promise", *(f"`{name}`" for name in PROMISES)) in PAGE
+    for field, words in ROWS.items():
+        answers = ("yes" if getattr(level, field) else "no" for level in PROMISES.values())
+        assert row(words, *answers) in PAGE, field
+
+
+def test_every_level_says_how_it_holds() -> None:
+    text = " ".join(PAGE.split())
+    for name, level in PROMISES.items():
+        boundary = "no boundary" if level.boundary == "none" else level.boundary
+        assert f"`{name}`: {boundary}. Limits: {level.limits}. Proof: {level.proof or 'nothing is shown'}." in text
+    assert f"`auto` means `{DEFAULT}`" in text
