@@ -85,7 +85,8 @@ def started(
     limits: Limits | None = None,
     ports: int = 1,
     cwd: str | None = None,
-    network: str = "none",
+    egress: tuple[str, ...] = (),
+    private: tuple[str, ...] = (),
 ) -> Iterator[tuple[Any, Path, Path]]:
     """A held tree with its output in two files."""
     desk = Path(tempfile.mkdtemp())
@@ -98,7 +99,8 @@ def started(
         limits=limits or Limits(),
         ports=ports,
         cwd_inside=cwd,
-        network=network,
+        egress=egress,
+        private=private,
     )
     try:
         with open(os.devnull) as null, out.open("wb") as to_out, err.open("wb") as to_err:

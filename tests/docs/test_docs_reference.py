@@ -14,7 +14,7 @@ from inspan.interfaces.cli.exits import EXIT, USAGE
 from inspan.interfaces.cli.present import ACTIONS, MARKS
 from inspan.interfaces.cli.verbs import VERBS
 from inspan.outcome.reasons import REASONS, Action, Facet, Verdict
-from inspan.outcome.records import FacetState, Outcome
+from inspan.outcome.records import EGRESS_WHY, EgressDecision, EgressRecord, FacetState, Outcome
 from inspan.provider.registry import BUILT_IN
 from inspan.spec.config import ENVIRONMENT, KEYS, OTHER_VARIABLES, REPOSITORY_KEYS
 from inspan.spec.tables import WIRES, ProviderTable
@@ -60,6 +60,13 @@ def test_verdicts_facets_and_actions() -> None:
 def test_fields_of_the_outcome() -> None:
     fields = {f.encode_name for f in msgspec.structs.fields(Outcome)}
     assert set(first_cells(section("outcome", "Fields"))) == fields
+
+
+def test_why_the_egress_proxy_decided() -> None:
+    text = section("outcome", "Connections")
+    fields = {*EgressRecord.__struct_fields__, *EgressDecision.__struct_fields__}
+    assert fields | {*EGRESS_WHY} <= set(re.findall(r"`([a-z_]+)`", text))
+    assert all(f"| `{word}` | {meaning} |" in text for word, meaning in EGRESS_WHY.items())
 
 
 def test_exit_statuses() -> None:

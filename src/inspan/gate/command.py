@@ -124,7 +124,6 @@ def _run(
         tools=context.toolset.binds,
         ports=0,
         limits=context.limits,
-        network="none",
     )
     ran = run_confined(
         driver(context.level),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -151,12 +151,74 @@ class Usage(Record, frozen=True, kw_only=True):
     harness_reported: dict[str, Any] | None = None
 
 
+EGRESS_WHY: Final[dict[str, str]] = {
+    "granted": "allowed: the destination was granted and is reached",
+    "not_granted": "refused: nobody granted this host and port",
+    "not_global": "refused: one of the name's addresses is not of the public internet",
+    "malformed": "refused: not a request for one host and port",
+    "method": "refused: not CONNECT",
+    "too_many": "refused: too many connections were open",
+    "byte_limit": "refused or cut: the job had sent or received all it may",
+    "timeout": "failed: the request's head was not complete in time",
+    "unresolved": "failed: the name has no address",
+    "unreachable": "failed: no address of the name took the connection",
+    "idle": "failed: nothing passed for too long; the connection was closed",
+}
+"""Why the egress proxy decided as it did."""
+
+
+class EgressDecision(Record, frozen=True, kw_only=True):
+    """What the egress proxy decided about one destination, as often as it was asked the same.
+
+    Attributes:
+        host, port: as asked, normalised; None where the request named none.
+        why: a word of ``EGRESS_WHY``.
+        address: of the last time: what was connected to, or what the name was refused for.
+        count: times. sent, received: bytes from and to the inside.
+    """
+
+    host: str | None
+    port: int | None
+    decision: Literal["allowed", "refused", "failed"]
+    why: str
+    address: str | None = None
+    count: int = 0
+    sent: int = 0
+    received: int = 0
+
+
+class EgressRecord(Record, frozen=True, kw_only=True):
+    """Everything the egress proxy of one process tree decided.
+
+    Attributes:
+        granted: destinations, ``host:port``. private: those of them that may lead to an address that is not global.
+        connections: connections from the inside, whatever became of them.
+        decisions: one per destination and reason, in the order they came up.
+        more: decisions that are not listed, because destinations nobody granted were too many.
+    """
+
+    granted: tuple[str, ...]
+    private: tuple[str, ...] = ()
+    connections: int = 0
+    sent: int = 0
+    received: int = 0
+    decisions: tuple[EgressDecision, ...] = ()
+    more: int = 0
+
+
 class IsolationRecord(Record, frozen=True, kw_only=True):
-    """How the work was confined. ``proved`` is True only when a probe inside confirmed it before the first prompt."""
+    """How the work was confined. ``proved`` is True only when a probe inside confirmed it before the first prompt.
+
+    Attributes:
+        egress: ``gateway`` (the model gateway and nothing else), ``granted`` (further destinations, through the proxy),
+            ``open`` (no network of its own).
+        connections: what the egress proxy decided; None where none was granted or the runner died with its log.
+    """
 
     workspace: Literal["overlay", "clone"] | None = None
     sandbox: str | None = None
     egress: str | None = None
+    connections: EgressRecord | None = None
     tools: tuple[str, ...] = ()
     limits: dict[str, str] = msgspec.field(default_factory=dict)
     proved: bool = False

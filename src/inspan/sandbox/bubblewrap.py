@@ -95,7 +95,7 @@ def _new_enough(version: str) -> bool:
     return tuple(int(part) for part in version.split("."))[:2] >= LEAST
 
 
-def system_arguments(network: bool) -> list[str]:
+def system_arguments() -> list[str]:
     """The host's programs and the few files of /etc that programs cannot do without, as the host arranges them."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for path in ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
@@ -110,8 +110,6 @@ def system_arguments(network: bool) -> list[str]:
         "ssl", "pki", "ca-certificates", "ca-certificates.conf", "crypto-policies", "alternatives", "ld.so.cache",
         "ld.so.conf", "ld.so.conf.d", "localtime", "timezone", "mime.types", "protocols", "services", "fonts",
     ]  # fmt: skip
-    if network:
-        names += ["pip.conf", "host.conf", "gai.conf"]
     for name in names:
         arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     return arguments

@@ -12,6 +12,9 @@ from inspan.workspace.plan import Bind, MountPlan
 GATEWAY_PORT = 8080
 """Port of the model gateway inside a sandbox with its own network namespace; at other levels the driver chooses one."""
 
+EGRESS_PORT = 8081
+"""Port of the egress proxy inside, where destinations are granted."""
+
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of one process tree; None means not limited. Bytes and counts."""
@@ -37,7 +40,10 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
         cwd_inside: working directory inside; the workspace's root when None.
         ports: number of listening sockets wanted inside on loopback (0 or 1 in this release).
         limits: limits of the tree.
-        network: ``none`` (loopback only) or ``host`` (set-up commands to which the user granted egress).
+        egress: destinations the user granted, ``host:port`` in normal form (``spec.egress``). With any, a second
+            listener is made inside, and the environment names it as the proxy for https. Who starts the tree serves it
+            (``supervise.egress``); a level without a network of its own refuses.
+        private: those of them that may lead to an address that is not global.
     """
 
     plan: MountPlan
@@ -47,7 +53,8 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     cwd_inside: str | None = None
     ports: int = 1
     limits: Limits = Limits()
-    network: str = "none"
+    egress: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
 
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +84,8 @@ class Confined(Protocol):
     """Listening sockets inside the sandbox's network, owned by the caller from now on."""
     base_url: str
     """How the inside reaches ``listeners[0]``: ``http://127.0.0.1:PORT``."""
+    egress_listener: socket.socket | None
+    """Where the egress proxy is to be served, owned by the caller from now on; None where no egress is granted."""
     held: dict[str, str]
     """Which mechanism holds each limit: ``{"memory": "cgroup v1", "processes": "rlimit", ...}``."""
     proof: dict[str, Any]

@@ -15,6 +15,16 @@ _KEY_LIKE = re.compile(
 )
 
 
+def proxy_variables(port: int) -> dict[str, str]:
+    """What tells programs inside to reach granted destinations through the egress proxy on loopback at ``port``.
+
+    Only https: the proxy tunnels and nothing else, and the model gateway, which is plain http on loopback, must never
+    be looked for behind it.
+    """
+    proxy, direct = f"http://127.0.0.1:{port}", "localhost,127.0.0.1,::1"
+    return {"HTTPS_PROXY": proxy, "https_proxy": proxy, "NO_PROXY": direct, "no_proxy": direct}
+
+
 def key_like(name: str) -> bool:
     """Whether a variable's name suggests that its value is a secret."""
     return bool(_KEY_LIKE.search(name))

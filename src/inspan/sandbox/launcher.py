@@ -161,9 +161,9 @@ def die_with(parent: int) -> None:
         os._exit(70)
 
 
-def user_namespace(uid: int, gid: int, network: bool) -> None:
-    """User, mount, IPC, UTS and perhaps network namespace, with identity maps."""
-    unshare(NEWUSER | NEWNS | NEWIPC | NEWUTS | (NEWNET if network else 0))
+def user_namespace(uid: int, gid: int) -> None:
+    """User, mount, IPC, UTS and network namespace, with identity maps."""
+    unshare(NEWUSER | NEWNS | NEWIPC | NEWUTS | NEWNET)
     for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{name}", "w") as out:
             out.write(line)
@@ -251,14 +251,13 @@ def build(spec: dict[str, Any], report: dict[str, str]) -> list[socket.socket]:
         drop(uid, gid)
     die_with(spec["parent"])
     report["step"] = "namespaces"
-    user_namespace(uid, gid, spec["network"])
+    user_namespace(uid, gid)
     private_mounts()
     if not spec["drop"]:
         report["step"] = "stage"
         stage(spec, None)
     report["step"] = "network"
-    if spec["network"]:
-        loopback_up()
+    loopback_up()
     made = listeners(spec["ports"])
     report["step"] = "workspace"
     if spec["overlay"]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from inspan.errors import SandboxError
 from inspan.sandbox import bubblewrap, seccomp
-from inspan.sandbox.contract import GATEWAY_PORT, Confinement
+from inspan.sandbox.contract import EGRESS_PORT, GATEWAY_PORT, Confinement
+from inspan.sandbox.environment import proxy_variables
 from inspan.sandbox.mounts import HOME_INSIDE, staging
 
 SECONDS = 60.0
@@ -22,9 +23,9 @@ _SLACK = 16
 
 
 def environment(confinement: Confinement) -> dict[str, str]:
-    """The environment inside: the caller's, and defaults only where it has none."""
+    """The environment inside: the caller's, defaults only where it has none, and the way to granted destinations."""
     defaults = {"PATH": DEFAULT_PATH, "TMPDIR": "/tmp", "HOME": HOME_INSIDE, "USER": "agent", "LOGNAME": "agent"}
-    return defaults | confinement.env
+    return defaults | confinement.env | (proxy_variables(EGRESS_PORT) if confinement.egress else {})
 
 
 def working_directory(confinement: Confinement) -> str:
@@ -43,7 +44,7 @@ def specification(
     program = bubblewrap.find()
     stage = _stage_directory()
     laid = staging(confinement, stage)
-    plan, own_network = confinement.plan, confinement.network != "host"
+    plan = confinement.plan
     return {
         "parent": os.getpid(),
         "uid": plan.uid,
@@ -55,8 +56,7 @@ def specification(
         "directories": laid.directories,
         "files": laid.files,
         "overlay": laid.overlay,
-        "network": own_network,
-        "ports": [GATEWAY_PORT] if confinement.ports and own_network else [],
+        "ports": [GATEWAY_PORT] * bool(confinement.ports) + [EGRESS_PORT] * bool(confinement.egress),
         "rlimits": _resource_limits(confinement),
         "program": program.program,
         "arguments": bubblewrap.joined(

@@ -17,9 +17,6 @@ from inspan.workspace.plan import Bind, MountPlan
 HOME_INSIDE = "/home/agent"
 """Where a sandboxed program finds its scratch HOME."""
 
-_HOST_FILES = ("etc/hosts", "etc/nsswitch.conf", "etc/resolv.conf")
-"""Shown as they are on the host where the host's network is granted."""
-
 _WORKSPACE, _SKELETON, _JOB, _HOME = "w", "s", "j", "h"
 """Names on the stage."""
 
@@ -69,17 +66,10 @@ def staging(confinement: Confinement, stage: str) -> Staging:
         Bind(source=plan.directory, target=plan.root_inside, writable=not plan.read_only),
     ]
     files = _synthetic(plan)
-    hosts = _HOST_FILES if confinement.network == "host" else ()
-    etc = [
-        part
-        for name in files
-        if name not in hosts and name.startswith("etc/")
-        for part in ("--ro-bind", f"{stage}/{name}", f"/{name}")
-    ]
-    etc += [part for name in hosts for part in ("--ro-bind-try", os.path.realpath(f"/{name}"), f"/{name}")]
+    etc = [part for name in files for part in ("--ro-bind", f"{stage}/{name}", f"/{name}")]
     arguments = bubblewrap.joined(
         bubblewrap.frame_arguments(),
-        bubblewrap.system_arguments(confinement.network == "host"),
+        bubblewrap.system_arguments(),
         etc,
         bubblewrap.bind_arguments(shown, stage, names),
     )

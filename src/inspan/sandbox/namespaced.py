@@ -66,6 +66,7 @@ class NamespacedTree:
     def __init__(self, process: subprocess.Popen[bytes], confinement: Confinement, group: Group) -> None:
         self.pid = process.pid
         self.listeners: list[socket.socket] = []
+        self.egress_listener: socket.socket | None = None
         self.base_url = ""
         self.held: dict[str, str] = {}
         self.exceeded: str | None = None
@@ -112,9 +113,9 @@ class NamespacedTree:
 
     def joined(self, received: list[int]) -> None:
         """Take over what the launcher made, and put it into its control groups while it waits."""
-        self.listeners = [socket.socket(fileno=fd) for fd in received]
-        if self._confinement.network == "host" and self._confinement.ports:
-            self.listeners = [spawning.host_listener()]
+        made = [socket.socket(fileno=fd) for fd in received]
+        self.egress_listener = made.pop() if self._confinement.egress else None  # the launcher makes it last
+        self.listeners = made
         self.base_url = spawning.address(self.listeners)
         self._group.join(self.pid)
         held = {"memory": "watch", "processes": "rlimit", "file_size": "rlimit", "open_files": "rlimit"}
@@ -216,8 +217,9 @@ class NamespacedTree:
         self.kill()
         self.wait()
         self._closed = True
-        for listener in self.listeners:
-            listener.close()
+        for listener in (*self.listeners, self.egress_listener):
+            if listener is not None:
+                listener.close()
         for fd in (self._block, self._json, self._init, self._main, self._outer):
             if fd is not None:
                 os.close(fd)

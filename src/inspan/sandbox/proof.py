@@ -74,8 +74,6 @@ def require(found: dict[str, Any], confinement: Confinement) -> None:
         SandboxError: names the first thing that does not hold.
     """
     shared = [name for name in NAMESPACES if found["namespaces"][name] == found["own"][name]]
-    if confinement.network == "host":
-        shared = [name for name in shared if name != "net"]
     problems = [f"the {name} namespace is the host's" for name in shared]
     if found["uid"] != confinement.plan.uid:
         problems.append(f"the uid is {found['uid']}, not {confinement.plan.uid}")

@@ -47,6 +47,11 @@ class NoneDriver:
         plan = confinement.plan
         if plan.kind != "clone":
             raise SandboxError("level none cannot stack layers; it needs a clone", where="the mount plan")
+        if confinement.egress:
+            raise SandboxError(
+                "level none has the host's network and cannot keep a job to granted destinations",
+                do="use --sandbox sandbox, or grant no egress",
+            )
         if plan.read_only:
             raise SandboxError(
                 "level none cannot keep a job from writing", do="use --sandbox sandbox for a read-only job"
@@ -69,6 +74,7 @@ class KeptTree:
     ) -> None:
         self.pid = process.pid
         self.listeners: list[socket.socket] = []
+        self.egress_listener: socket.socket | None = None
         self.base_url = ""
         self.held: dict[str, str] = {}
         self.exceeded: str | None = None

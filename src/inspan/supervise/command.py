@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from inspan.outcome.records import EgressRecord
 from inspan.sandbox.contract import Confinement, Driver
+from inspan.supervise.egress import serve_egress
 
 HEAD, TAIL = 256 << 10, 768 << 10
 """Bytes of output kept from the beginning and from the end; what lies between is dropped and counted."""
@@ -26,12 +28,14 @@ class Ran(NamedTuple):
         seconds: how long it ran.
         output: standard output and error together, at most about ``HEAD + TAIL`` bytes.
         ended: ``exit``, or why it was ended: ``timeout``, ``output`` (more than allowed), ``cancelled``.
+        egress: what the egress proxy decided; None where nothing was granted.
     """
 
     exit: int | None
     seconds: float
     output: bytes
     ended: Literal["exit", "timeout", "output", "cancelled"]
+    egress: EgressRecord | None = None
 
 
 def run_confined(
@@ -65,7 +69,9 @@ def run_confined(
         os.close(write_end)
         os.close(null)
     ended: Literal["exit", "timeout", "output", "cancelled"] = "exit"
+    egress = None
     try:
+        egress = serve_egress(tree, confinement)
         tree.release()
         while (status := tree.wait(_POLL)) is None:
             if cancelled is not None and cancelled():
@@ -80,7 +86,10 @@ def run_confined(
                 break
     finally:
         tree.close()
-    return Ran(status, time.monotonic() - began, output.kept(), ended)
+        if egress is not None:
+            egress.close()
+    reached = None if egress is None else egress.record()
+    return Ran(status, time.monotonic() - began, output.kept(), ended, reached)
 
 
 class _Output:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -168,15 +169,20 @@ def test_a_probe_without_a_filter_says_so(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_a_sandbox_in_the_hosts_network_is_refused_before_it_runs(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Negative control of the proof taken from outside."""
-    from inspan.sandbox import launching
+    """Negative control of the proof taken from outside: a launcher that makes no network namespace."""
+    from inspan.sandbox import launching, spawning
 
     if not levels.driver("sandbox").probe(str(tmp_path)).available:
         pytest.skip("NORUN: level sandbox does not work here")
+    true = Path(spawning.__file__).with_name("launcher.py").read_text()
+    broken = true.replace(" | NEWNET)", ")").replace("\n    loopback_up()\n", "\n")
+    assert len(broken) == len(true) - len(" | NEWNET") - len("    loopback_up()\n")
+    (tmp_path / "launcher.py").write_text(broken)
     full = launching.specification
-    monkeypatch.setattr(launching, "specification", lambda *given: full(*given) | {"network": False, "ports": []})
+    monkeypatch.setattr(launching, "specification", lambda *given: full(*given) | {"ports": []})
+    monkeypatch.setattr(spawning, "__file__", str(tmp_path / "spawning.py"))
     found = levels.driver("sandbox").probe(str(tmp_path))
     assert (found.available, found.detail) == (False, "the sandbox does not hold: the net namespace is the host's")
 

@@ -1,0 +1,67 @@
+"""The request parser takes nothing but ``CONNECT host:port``, whatever it is fed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from inspan.sandbox.connect import LONGEST, Refusal, parse
+from inspan.spec.egress import Destination
+
+
+def test_what_clients_send() -> None:
+    wanted = Destination("pypi.org", 443)
+    assert parse(b"CONNECT pypi.org:443 HTTP/1.1\r\n\r\n") == wanted
+    assert parse(b"CONNECT pypi.org:443 HTTP/1.0\r\n\r\n") == wanted
+    assert (
+        parse(b"CONNECT PyPI.ORG.:443 HTTP/1.1\r\nHost: pypi.org:443\r\nUser-Agent: pip/1 (\xc3\xbc)\r\n\r\n") == wanted
+    )
+    assert parse(b"CONNECT [::1]:443 HTTP/1.1\r\nHost:\r\n\r\n") == Destination("::1", 443)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "connect", "OPTIONS", "PRI"])
+@pytest.mark.parametrize("target", ["http://pypi.org/", "pypi.org:443", "/", "*"])
+def test_other_methods_are_not_allowed(method: str, target: str) -> None:
+    assert parse(f"{method} {target} HTTP/1.1\r\n\r\n".encode()) == Refusal(405, "method")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"", b"\r\n\r\n", b"CONNECT pypi.org:443 HTTP/1.1\r\n", b"CONNECT pypi.org:443 HTTP/1.1\n\n",
+        b"CONNECT  pypi.org:443 HTTP/1.1\r\n\r\n", b"CONNECT pypi.org:443  HTTP/1.1\r\n\r\n", b" CONNECT pypi.org:443 HTTP/1.1\r\n\r\n",
+        b"CONNECT pypi.org:443 HTTP/2\r\n\r\n", b"CONNECT pypi.org:443\r\n\r\n", b"CONNECT pypi.org HTTP/1.1\r\n\r\n",
+        b"CONNECT http://pypi.org:443 HTTP/1.1\r\n\r\n", b"CONNECT a@pypi.org:443 HTTP/1.1\r\n\r\n",
+        b"CONNECT pypi.org\xff:443 HTTP/1.1\r\n\r\n", b"CONNECT pypi.org\0:443 HTTP/1.1\r\n\r\n",
+        b"CONNECT pypi.org:443 HTTP/1.1\r\nHost : x\r\n\r\n", b"CONNECT pypi.org:443 HTTP/1.1\r\n folded: x\r\n\r\n",
+        b"CONNECT pypi.org:443 HTTP/1.1\r\nA: b\nC: d\r\n\r\n", b"CONNECT pypi.org:443 HTTP/1.1\r\nA: b\rC\r\n\r\n",
+        b"CONNECT pypi.org:443 HTTP/1.1\r\nA: \0\r\n\r\n", b"CONNECT pypi.org:443 HTTP/1.1\r\nno field\r\n\r\n",
+        b"CONNECT pypi.org:443 HTTP/1.1\r\nA: " + b"x" * LONGEST + b"\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",
+    ],
+)  # fmt: skip
+def test_what_is_malformed(head: bytes) -> None:
+    assert parse(head) == Refusal(400, "malformed")
+
+
+pieces = st.sampled_from(
+    [b"CONNECT", b"GET", b" ", b"pypi.org", b":443", b":", b"443", b" HTTP/1.1", b"\r\n", b"\n", b"\r", b"Host: a", b"[::1]",
+     b"127.1", b"\0", b"\xff", b"%", b"@", b"/", b"..", b"."]
+)  # fmt: skip
+
+
+@given(st.one_of(st.binary(max_size=200), st.lists(pieces, max_size=12).map(b"".join)))
+@example(b"CONNECT pypi.org:443 HTTP/1.1\r\n\r\nCONNECT evil.org:443 HTTP/1.1\r\n\r\n")
+def test_anything_else_is_refused_and_nothing_raises(data: bytes) -> None:
+    for head in (data, data + b"\r\n\r\n", b"CONNECT " + data + b" HTTP/1.1\r\n\r\n"):
+        found = parse(head)
+        if isinstance(found, Refusal):
+            assert found.status in (400, 405)
+            continue
+        # What was understood is what stands there, in the only place it can stand.
+        line = head.split(b"\r\n")[0]
+        assert line.startswith(b"CONNECT ") and line.count(b" ") == 2
+        asked = line.split(b" ")[1].decode().lower()
+        assert asked.rpartition(":")[2] == str(found.port)
+        assert found.address is not None or asked.rpartition(":")[0].removesuffix(".") == found.host
