@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ from inspan.spec.job import Check, Job
 from inspan.spec.paths import State
 from inspan.workspace.build import discard, ensure_gate, overlay_possible, plan_attempt
 from inspan.workspace.changeset import Changeset, collect
+from inspan.workspace.plan import Bind
 from inspan.workspace.repository import open_repository
 
 GIT = {
@@ -40,10 +42,13 @@ def write(where: Path, files: dict[str, str]) -> None:
         (where / name).write_text(text)
 
 
-def repository(where: Path, files: dict[str, str]) -> Path:
+def repository(where: Path, files: dict[str, str] | Path) -> Path:
     where.mkdir(parents=True, exist_ok=True)
     git(where, "init", "-q", "-b", "main")
-    write(where, files)
+    if isinstance(files, Path):
+        shutil.copytree(files, where, symlinks=True, dirs_exist_ok=True)
+    else:
+        write(where, files)
     git(where, "add", "-A")
     git(where, "commit", "-q", "-m", "base")
     return where
@@ -55,9 +60,12 @@ def require(level: str, state: Path) -> None:
 
 
 class Bench:
-    """One repository at one level."""
+    """One repository at one level. ``binds`` and ``env`` are further tools and variables for change and checks alike."""
 
-    def __init__(self, root: Path, files: dict[str, str], level: str, *, path: str | None = None, **extra: Any) -> None:
+    def __init__(
+        self, root: Path, files: dict[str, str] | Path, level: str, *, path: str | None = None,
+        binds: tuple[Bind, ...] = (), env: dict[str, str] | None = None, **extra: Any,
+    ) -> None:  # fmt: skip
         self.level = level
         self.state = State(root / "state")
         self.state.attempts.mkdir(parents=True, exist_ok=True)
@@ -66,11 +74,13 @@ class Bench:
         self.repo = open_repository(str(self.checkout))
         ensure_gate(self.state, self.repo)
         self.path = path or os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-        self.tools = toolset(self.path, checkout=str(self.checkout), home=os.path.expanduser("~"))
+        self.tools = toolset(self.path, checkout=str(self.checkout), home=os.path.expanduser("~"), extra=binds)
+        self.env = self.tools.env | (env or {"LANG": "C.UTF-8"})
         self.kind: Any = "overlay" if level != "none" and overlay_possible(self.state) else "clone"
         self.owner = owner(level)
         self.extra = extra
         self.n = 0
+        self.naive_output = ""
 
     def change(self, script: str, check: str | None = None) -> tuple[Changeset, int | None]:
         """Let a shell script change a workspace; returns what the gate collects and, as the naive gate, the status of
@@ -81,23 +91,24 @@ class Bench:
             self.state, self.repo, self.repo.head, attempt, kind=self.kind, owner=self.owner, level=self.level,
             share=self.extra.get("share", ()),
         )  # fmt: skip
-        naive = f"; {{ {check}; }} >/dev/null 2>&1; echo $? > $HOME/naive" if check else ""
+        naive = f"; {{ {check}; }} >$HOME/naive.log 2>&1; echo $? > $HOME/naive" if check else ""
         self._run(plan, f"set -e; {script}\nset +e{naive}\ntrue")
         status = int((Path(plan.home) / "naive").read_text()) if check else None
+        self.naive_output = (Path(plan.home) / "naive.log").read_text(errors="replace") if check else ""
         changeset = collect(self.state, self.repo, self.repo.head, plan, attempt)
         discard(self.state, plan)
         return changeset, status
 
     def _run(self, plan: Any, script: str) -> None:
         null, log = os.open(os.devnull, os.O_RDONLY), os.open(self.state.root / "agent.log", os.O_RDWR | os.O_CREAT)
-        env = {"PATH": self.tools.path, "PYTHONDONTWRITEBYTECODE": "1"}
+        env = self.env | {"PATH": self.tools.path, "PYTHONDONTWRITEBYTECODE": "1"}
         tree = driver(self.level).start(
             Confinement(plan=plan, argv=("/bin/sh", "-c", script), env=env, tools=self.tools.binds, ports=0),
             stdin=null, stdout=log, stderr=log,
         )  # fmt: skip
         try:
             tree.release()
-            status = tree.wait(120)
+            status = tree.wait(300)
         finally:
             tree.close()
             os.close(null)
@@ -115,7 +126,7 @@ class Bench:
         )
         return GateContext(
             state=self.state, repo=self.repo, job=asked, changeset=changeset, attempt=f"j{self.n}.a1",
-            level=self.level, kind=self.kind, owner=self.owner, toolset=self.tools, env={"LANG": "C.UTF-8"},
+            level=self.level, kind=self.kind, owner=self.owner, toolset=self.tools, env=self.env,
             redactor=Redactor(), share=self.extra.get("share", ()), harness_globs=self.extra.get("harness_globs", ()),
         )  # fmt: skip
 

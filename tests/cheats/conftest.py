@@ -1,0 +1,3 @@
+"""The cases bring tests of their own, which are material and never collected."""
+
+collect_ignore = ["corpus"]
