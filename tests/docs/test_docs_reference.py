@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import click
 import msgspec
@@ -13,11 +14,15 @@ from inspan.interfaces.cli.entry import cli
 from inspan.interfaces.cli.exits import EXIT, USAGE
 from inspan.interfaces.cli.present import ACTIONS, MARKS
 from inspan.interfaces.cli.verbs import VERBS
+from inspan.interfaces.garbage.found import Class
 from inspan.outcome.reasons import REASONS, Action, Facet, Verdict
 from inspan.outcome.records import EGRESS_WHY, EgressDecision, EgressRecord, FacetState, Outcome
 from inspan.provider.registry import BUILT_IN
+from inspan.sandbox.contract import EGRESS_PORT
+from inspan.sandbox.environment import proxy_variables
+from inspan.spec.backends import BackendTable, EgressTable
 from inspan.spec.config import ENVIRONMENT, KEYS, OTHER_VARIABLES, REPOSITORY_KEYS
-from inspan.spec.tables import WIRES, ProviderTable
+from inspan.spec.tables import WIRES, GcTable, ProviderTable
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
@@ -115,6 +120,13 @@ def test_configuration_keys() -> None:
     assert set(first_cells(section("configuration", "Environment"))) == {*ENVIRONMENT, *OTHER_VARIABLES}
 
 
+def test_keys_of_egress() -> None:
+    fields = {*BackendTable.__struct_fields__, *EgressTable.__struct_fields__}
+    text = section("configuration", "Egress")
+    assert set(first_cells(text)) == fields
+    assert all(f"`{name}`" in text for name in proxy_variables(EGRESS_PORT) if name != "no_proxy")
+
+
 def test_provider_keys_and_names() -> None:
     text = section("configuration", "Providers of one's own")
     assert set(first_cells(text)) == set(ProviderTable.__struct_fields__)
@@ -135,3 +147,11 @@ def test_globs_of_the_reference_do_what_it_says() -> None:
 def test_control_a_missing_word_is_seen() -> None:
     text = section("outcome", "Reasons").replace("| `verified` |", "| verified |")
     assert set(first_cells(text)) != set(REASONS)
+
+
+def test_collection() -> None:
+    rows = re.findall(r"^\| `([a-z-]+)` \|", section("gc", "Classes"), re.MULTILINE)
+    assert rows == list(get_args(Class))
+    times = re.findall(r'^\| `([a-z]+)` \| `"(\d+)([smhd])"` \|', section("gc", "Times"), re.MULTILINE)
+    units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+    assert {key: int(n) * units[unit] for key, n, unit in times} == msgspec.structs.asdict(GcTable())

@@ -10,6 +10,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from inspan.attempt import ready
@@ -27,6 +28,7 @@ from inspan.store.database import explanation
 from inspan.store.ids import new_executor_id, new_job_id
 from inspan.store.records import NewJob
 from inspan.store.store import Store
+from inspan.times import timestamp
 
 if TYPE_CHECKING:
     from dbos import WorkflowHandle
@@ -97,6 +99,12 @@ def settle(
     return taken
 
 
+def forget_ended(*, state: State, config: Configuration, age: float) -> int:
+    """Let the engine forget jobs that ended more than ``age`` seconds ago; gives how many. Our own rows stay."""
+    with Driver(state, config, os.environ, None) as driver:
+        return driver.forget_ended(age)
+
+
 class Driver:
     """A live driver: its lock, the open store, the running engine."""
 
@@ -165,6 +173,15 @@ class Driver:
 
         self._taken += take_over(self._context)
         return self._taken
+
+    def forget_ended(self, age: float) -> int:
+        """Remove the engine's notes of jobs that have their outcome and ended more than ``age`` seconds ago."""
+        before = timestamp(datetime.now(UTC) - timedelta(seconds=age))
+        ids = self._durable.ended_before(before)
+        done = [i for i in ids if (row := self._store.job(i)) is not None and row.ended is not None]
+        if done:
+            self._durable.forget(done)
+        return len(done)
 
     def warn(self, job: str, text: str) -> None:
         """Note something a person should know."""

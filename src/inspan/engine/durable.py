@@ -111,6 +111,19 @@ def failure(workflow_id: str) -> str | None:
     return None
 
 
+def ended_before(moment: str) -> list[str]:
+    """Ids of workflows that had ended before ``moment`` (RFC 3339), at most a thousand."""
+    found = DBOS.list_workflows(
+        status=list(ENDED), completed_before=moment, load_input=False, load_output=False, limit=1000
+    )
+    return [w.workflow_id for w in found]
+
+
+def forget(workflow_ids: list[str]) -> None:
+    """Remove all the engine noted of workflows that have ended. Their ids must never be started again."""
+    DBOS.delete_workflows(workflow_ids)
+
+
 def forget_queue(executor: str) -> None:
     """Remove the row that ``accept_resumed`` made."""
     DBOS.delete_queue(_queue(executor))

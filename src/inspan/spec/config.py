@@ -17,14 +17,15 @@ from typing import Any, Final
 import msgspec
 
 from inspan.errors import InvalidSpec, UnknownName
-from inspan.spec import tables
+from inspan.spec import backends, tables
+from inspan.spec.backends import BackendTable, EgressTable
 from inspan.spec.decode import convert, refuse_unknown
 from inspan.spec.files import read_file
 from inspan.spec.globs import Globs
 from inspan.spec.job import LEVELS, Check, Deliver
 from inspan.spec.nearest import suggestion
 from inspan.spec.paths import REPOSITORY_CONFIG, user_config
-from inspan.spec.tables import ProviderTable
+from inspan.spec.tables import GcTable, ProviderTable
 from inspan.spec.validate import seconds, share_path
 
 
@@ -40,7 +41,9 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
             set-up run again.
         share: git-ignored directories of the checkout shown read-only. pass_env: names of environment variables let in.
         timeout, stall: seconds; None when not configured. deliver: None when not configured.
+        backends: what is granted to a backend, by ``harness@provider/model``. egress: what holds for every grant.
         harnesses: declared harnesses by name, as they stand in the file. providers: declared providers.
+        gc: how long what jobs leave behind is kept.
         origins: where each key's value comes from, ``default`` included.
         repository_digest: ``sha256:`` of the repository's file as read, None without one.
     """
@@ -58,8 +61,11 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float | None = None
     stall: float | None = None
     deliver: Deliver | None = None
+    backends: dict[str, BackendTable] = msgspec.field(default_factory=dict)
+    egress: EgressTable = EgressTable()
     harnesses: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
     providers: dict[str, ProviderTable] = msgspec.field(default_factory=dict)
+    gc: GcTable = GcTable()
     origins: dict[str, str] = msgspec.field(default_factory=dict)
     repository_digest: str | None = None
 
@@ -131,8 +137,11 @@ KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "timeout": _seconds,
     "stall": _seconds,
     "deliver": _deliver,
+    "backends": backends.backends,
+    "egress": backends.egress,
     "harnesses": tables.harnesses,
     "providers": tables.providers,
+    "gc": tables.gc,
 }
 """Every key of the user's ``config.toml``, with what reads it."""
 

@@ -73,6 +73,11 @@ class AttemptPaths(NamedTuple):
         return self.root / "runner.log"
 
     @property
+    def setup_note(self) -> Path:
+        """Where a set-up that runs for this attempt has its workspace; there while it runs."""
+        return self.root / "setup.json"
+
+    @property
     def workspace(self) -> Path:
         """The workspace's directory; see ``inspan.workspace``."""
         return self.root / "ws"

@@ -11,7 +11,7 @@ import msgspec
 
 from inspan.errors import InvalidSpec
 from inspan.redact import Redactor
-from inspan.spec.decode import convert
+from inspan.spec.decode import convert, refuse_unknown
 from inspan.spec.job import Check
 from inspan.spec.validate import check_defect
 
@@ -43,6 +43,44 @@ class ProviderTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         if isinstance(self.wires, dict):
             return {str(wire): url for wire, url in self.wires.items()}
         return dict.fromkeys(self.wires, self.base_url or "")
+
+
+class GcTable(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds after which what is left behind may go: ``[gc]``, written like ``"90d"``, ``"12h"``, ``"30m"``.
+
+    Attributes:
+        workspaces: of a job that has ended and whose work is kept elsewhere.
+        layers: pristine trees and set-ups, since their last use.
+        orphans: what no job of the state knows and nobody worked in.
+        artifacts: journals and kept files of an ended job; a patch that is in no branch is kept whatever its age.
+    """
+
+    workspaces: float = 3600.0
+    layers: float = 14 * 86400.0
+    orphans: float = 7 * 86400.0
+    artifacts: float = 90 * 86400.0
+
+
+_DURATION = re.compile(r"(\d{1,6})([smhd])")
+_UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def gc(table: Any, where: str) -> GcTable:
+    """The ``[gc]`` table.
+
+    Raises:
+        InvalidSpec: for an unknown key or something that is no duration.
+    """
+    found = {}
+    place = f"{where}, [gc]"
+    document = _mapping(table, place)
+    refuse_unknown(document, GcTable.__struct_fields__, place)
+    for key, value in document.items():
+        written = _DURATION.fullmatch(value) if isinstance(value, str) else None
+        if written is None:
+            raise InvalidSpec(f"{value!r} is no duration", where=f"{place}.{key}", do='write it like "14d" or "12h"')
+        found[key] = int(written[1]) * _UNITS[written[2]]
+    return GcTable(**found)
 
 
 class _CheckTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

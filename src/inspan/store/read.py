@@ -12,7 +12,7 @@ from inspan.outcome.records import Outcome, decode
 from inspan.spec.paths import State
 from inspan.store.database import explained, open_reader
 from inspan.store.named import queries
-from inspan.store.records import ArtifactRow, AttemptRow, EventRow, JobRow, event_row, job_row
+from inspan.store.records import ArtifactRow, AttemptRow, EventRow, JobRow, KeptRow, event_row, job_row
 
 
 def list_jobs(state: State, *, repo: str | None = None, limit: int = 50) -> list[JobRow]:
@@ -74,6 +74,11 @@ def attempts(state: State, job: str) -> list[AttemptRow]:
 def artifacts(state: State, job: str) -> list[ArtifactRow]:
     """What is kept of a job."""
     return [ArtifactRow(**dict(row)) for row in _rows(state, "artifacts", {"job": job})]
+
+
+def kept_artifacts(state: State, *, digest: str | None = None) -> list[KeptRow]:
+    """Every file that is kept for a job, or those of one digest; not those whose file was removed."""
+    return [KeptRow(**dict(row)) for row in _rows(state, "kept_artifacts", {"digest": digest})]
 
 
 def artifact(state: State, digest: str) -> bytes:

@@ -71,6 +71,15 @@ class ArtifactRow(msgspec.Struct, frozen=True, kw_only=True):
     size: int
 
 
+class KeptRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that is kept for one job; ``ended``: when that job ended."""
+
+    job: str
+    kind: str
+    digest: str
+    ended: str | None
+
+
 def job_row(row: sqlite3.Row) -> JobRow:
     """A row of ``job``. Fields of the specification that only a newer program knows are left out."""
     values = dict(row)

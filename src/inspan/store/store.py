@@ -181,6 +181,10 @@ class Store:
         """The artifacts of a job by kind."""
         return [ArtifactRow(**dict(row)) for row in self._all("artifacts", {"job": job})]
 
+    def mark_gone(self, digest: str) -> None:
+        """Note that the file of an artifact was removed. Only once it is gone. Idempotent."""
+        self._run("mark_gone", {"digest": digest, "at": timestamp()})
+
     # -- outcomes
 
     def record_outcome(self, outcome: Outcome) -> Outcome | Literal["cancel_wins"]:

@@ -31,7 +31,7 @@ from inspan.workspace.place import inside_root
 from inspan.workspace.plan import Bind, MountPlan
 from inspan.workspace.pristine import ensure_pristine, meta_of, missing
 from inspan.workspace.probe import overlay_possible
-from inspan.workspace.remove import remove_tree
+from inspan.workspace.remove import remove_tree, set_aside
 from inspan.workspace.repository import Repository
 from inspan.workspace.setup import SCRATCH, SetupLayer, apply_setup, find_setup, freeze, setup_scratch
 from inspan.workspace.shares import share_directory
@@ -337,8 +337,9 @@ def discard(state: State, plan: MountPlan) -> None:
                 "this is no workspace of the state directory", where=os.fspath(path), do="leave it alone"
             )
     try:
-        remove_tree(place)
-        remove_tree(home)
+        for path in (place, home):
+            if os.path.lexists(path):
+                remove_tree(set_aside(path))
         if home.parent.parent.name == "checks" or home.parent.name.startswith(SCRATCH):
             home.parent.rmdir()
     except FileNotFoundError:

@@ -32,6 +32,7 @@ from inspan.workspace.objects import Objects
 from inspan.workspace.repository import Repository
 from inspan.workspace.stores import STORES_INSIDE, object_stores
 from inspan.workspace.template import write_skeleton
+from inspan.workspace.use import note_use
 
 MAX_DEPTH = 8
 """Layers of one stack; a deeper base gets a full tree."""
@@ -50,12 +51,16 @@ def ensure_pristine(state: State, repo: Repository, base: str, owner: Owner) -> 
         StateError: no permission or a full disk.
     """
     name = pristine_name(base, owner)
+    note_use(pristine_dir(state, repo, name))
     meta = read_meta(pristine_dir(state, repo, name))
     if meta is None:
         keep_base(state, repo, base)
         ensure_rules(state, repo, base)
         with locked(state, repo):
+            note_use(pristine_dir(state, repo, name))
             meta = read_meta(pristine_dir(state, repo, name)) or _build(state, repo, base, owner)
+    for lower in meta.lowers:
+        note_use(pristine_dir(state, repo, lower))
     return _stack(state, repo, name, meta)
 
 

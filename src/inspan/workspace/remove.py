@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 from pathlib import Path
 
 from inspan.files import DIRECTORY
+
+ASIDE = ".going-"
+"""Prefix of what is being removed: whoever finds it may go on removing it."""
+
+
+def set_aside(path: Path) -> Path:
+    """Give ``path`` a name beside it that says it is being removed; gives the new path.
+
+    A removal that is cut off then leaves nothing that could be taken for a whole workspace or layer.
+    """
+    moved = path.with_name(f"{ASIDE}{secrets.token_hex(8)}")
+    path.rename(moved)
+    return moved
 
 
 def remove_tree(path: Path) -> None:

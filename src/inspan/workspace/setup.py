@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import os
 import re
 import stat
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from inspan.errors import WorkspaceError
 from inspan.spec.paths import State
+from inspan.workspace.bare import Base, only_added
+from inspan.workspace.copies import copies_of_tracked
 from inspan.workspace.gate_repository import gate_git
 from inspan.workspace.layers import (
     apply_layer,
@@ -26,11 +32,15 @@ from inspan.workspace.layers import (
 from inspan.workspace.layout import locked, made, state_error
 from inspan.workspace.objects import Objects
 from inspan.workspace.plan import MountPlan
-from inspan.workspace.remove import remove_tree
+from inspan.workspace.remove import remove_tree, set_aside
 from inspan.workspace.repository import Repository
+from inspan.workspace.seal import seal
+from inspan.workspace.use import note_use
 
 SCRATCH = ".new-"
 """Prefix of a set-up that is not frozen yet."""
+_LOCK = ".lock-"
+_LOOK = 0.1  # seconds between two looks at a lock somebody else holds
 
 
 class SetupLayer(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,19 +51,31 @@ class SetupLayer(msgspec.Struct, frozen=True, kw_only=True):
         lower: the layer: files, whiteouts and opaque directories; usable as an overlay's lower or put onto a copy.
         home: the home directory the set-up left.
         changed_tracked: paths of the base that the set-up changed or removed, sorted.
+        shared: it was made with nothing but its inputs in view, and serves every base that has the same ones.
+        copied: tracked paths of which the layer holds copies elsewhere: the repository itself was built or installed.
     """
 
     key: str
     lower: str
     home: str
     changed_tracked: tuple[str, ...]
+    shared: bool = False
+    copied: tuple[str, ...] = ()
 
 
 class _Frozen(msgspec.Struct, frozen=True, kw_only=True):
-    """``meta.json``. ``gone`` holds what the layer removes where its file system cannot hold whiteouts."""
+    """``meta.json``.
+
+    Attributes:
+        gone: what the layer removes where its file system cannot hold whiteouts.
+        seals: of ``layer`` and ``home`` as they were frozen.
+    """
 
     changed_tracked: tuple[str, ...]
     gone: tuple[str, ...] = ()
+    seals: tuple[str, ...] = ()
+    shared: bool = False
+    copied: tuple[str, ...] = ()
 
 
 def _place(state: State, repo: Repository, key: str) -> Path:
@@ -72,14 +94,120 @@ def setup_scratch(state: State, repo: Repository, key: str) -> Path:
         raise state_error(refused, final.parent) from refused
 
 
-def find_setup(state: State, repo: Repository, key: str) -> SetupLayer | None:
-    """The frozen layer of that key, None when there is none yet."""
+def find_setup(state: State, repo: Repository, key: str, base: str | None = None) -> SetupLayer | None:
+    """The frozen layer of that key, None when there is none yet, or none any more.
+
+    A layer of which anything has changed since it was frozen is taken away and never used.
+
+    Args:
+        base: the commit it is to stand on, for a shared layer's ``changed_tracked``.
+    """
     place = _place(state, repo, key)
+    note_use(place)
+    frozen = _frozen(place)
+    if frozen is None:
+        return None
+    if not _intact(place, frozen):
+        with locked(state, repo):
+            again = _frozen(place)
+            if again is not None and not _intact(place, again):
+                remove_tree(set_aside(place))
+        return None
+    changed = frozen.changed_tracked
+    if frozen.shared and base is not None:
+        with Base(state, repo, base) as view:
+            changed = view.tracked(f"{place}/layer")
+    return SetupLayer(
+        key=key,
+        lower=f"{place}/layer",
+        home=f"{place}/home",
+        changed_tracked=changed,
+        shared=frozen.shared,
+        copied=frozen.copied,
+    )
+
+
+def intact(layer: SetupLayer) -> bool:
+    """Whether the layer is still as it was frozen."""
+    place = Path(layer.lower).parent
+    frozen = _frozen(place)
+    return frozen is not None and _intact(place, frozen)
+
+
+def _frozen(place: Path) -> _Frozen | None:
     try:
-        frozen = msgspec.json.decode((place / "meta.json").read_bytes(), type=_Frozen)
+        return msgspec.json.decode((place / "meta.json").read_bytes(), type=_Frozen)
     except FileNotFoundError:
         return None
-    return SetupLayer(key=key, lower=f"{place}/layer", home=f"{place}/home", changed_tracked=frozen.changed_tracked)
+
+
+def _intact(place: Path, frozen: _Frozen) -> bool:
+    try:
+        return frozen.seals == _seals(place)
+    except OSError:
+        return False
+
+
+def _seals(place: Path) -> tuple[str, ...]:
+    return seal(place / "layer"), seal(place / "home")
+
+
+def drop_setup(state: State, repo: Repository, key: str) -> None:
+    """Remove the layer of that key, where there is one; nothing may stand on it any more."""
+    place = _place(state, repo, key)
+    try:
+        with locked(state, repo):
+            if place.exists():
+                remove_tree(set_aside(place))
+    except OSError as refused:
+        raise state_error(refused, place) from refused
+
+
+@contextmanager
+def building(state: State, repo: Repository, key: str, *, cancelled: Callable[[], bool]) -> Iterator[None]:
+    """Hold the right to make the layer ``key``, waiting for whoever makes it now; it falls with the process.
+
+    What an earlier maker left unfinished is removed: only the holder has anything unfinished under this key.
+
+    Raises:
+        WorkspaceError: (``setup_failed``) the job was cancelled while it waited.
+    """
+    final = _place(state, repo, key)
+    made(final.parent)
+    lock = final.with_name(f"{_LOCK}{key}")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if cancelled():
+                    raise WorkspaceError(
+                        "cancelled while another job made the set-up layer",
+                        where=os.fspath(final),
+                        reason="setup_failed",
+                    ) from None
+                time.sleep(_LOOK)
+        for left in final.parent.glob(f"{SCRATCH}{glob.escape(key)}-*"):
+            remove_tree(left)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def note_unfit(state: State, repo: Repository, key: str) -> None:
+    """Remember that the commands of ``key`` want more than the files they were shown."""
+    _unfit(state, repo, key).touch()
+
+
+def is_unfit(state: State, repo: Repository, key: str) -> bool:
+    """Whether that is known."""
+    return _unfit(state, repo, key).exists()
+
+
+def _unfit(state: State, repo: Repository, key: str) -> Path:
+    return _place(state, repo, key).with_name(f".unfit-{key}")
 
 
 def gone_from(layer: SetupLayer) -> tuple[str, ...]:
@@ -94,7 +222,9 @@ def apply_setup(layer: SetupLayer, tree: Path) -> None:
     apply_layer(Path(layer.lower), tree)
 
 
-def freeze(state: State, repo: Repository, base: str, key: str, plan: MountPlan, lowers: Sequence[str]) -> SetupLayer:
+def freeze(
+    state: State, repo: Repository, base: str, key: str, plan: MountPlan, lowers: Sequence[str], *, shared: bool = False
+) -> SetupLayer:
     """Move what ``plan``'s workspace holds beyond ``lowers`` into its final place; the first to come stays."""
     scratch = Path(plan.home).parent
     tree = Path(plan.upper or plan.directory)
@@ -105,25 +235,38 @@ def freeze(state: State, repo: Repository, base: str, key: str, plan: MountPlan,
         gone = tuple(_reduce(tree, lowers, whiteouts_possible(scratch)))
         own_tree(tree, plan.uid, plan.gid)
     remove_tree(tree / ".git")
-    changed = _changed_tracked(state, repo, base, tree, gone)
+    changed: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()
+    if shared:
+        only_added(tree, Path(lowers[0]))
+        gone = ()
+    else:
+        changed = _changed_tracked(state, repo, base, tree, gone)
+        copied = copies_of_tracked(state, repo, base, tree)
+    frozen = _Frozen(changed_tracked=changed, gone=gone, shared=shared, copied=copied)
     final = _place(state, repo, key)
     try:
         with locked(state, repo):
             if not final.exists():
-                tree.rename(scratch / "layer")
-                (scratch / "meta.json").write_bytes(msgspec.json.encode(_Frozen(changed_tracked=changed, gone=gone)))
-                arrived = scratch.with_name(f"{SCRATCH}frozen-{key}")
-                remove_tree(arrived)
-                arrived.mkdir(mode=0o755)
-                for name in ("layer", "home", "meta.json"):
-                    (scratch / name).rename(arrived / name)
-                arrived.rename(final)
+                _arrive(scratch, tree, final, frozen)
     except OSError as refused:
         raise state_error(refused, final) from refused
-    frozen = find_setup(state, repo, key)
-    if frozen is None:
+    found = find_setup(state, repo, key, base)
+    if found is None:
         raise WorkspaceError("the set-up layer did not arrive", where=os.fspath(final))
-    return frozen
+    return found
+
+
+def _arrive(scratch: Path, tree: Path, final: Path, frozen: _Frozen) -> None:
+    """Put a layer into its place by one rename. It is sealed where it stands: a rename changes a directory's times."""
+    arrived = scratch.with_name(f"{SCRATCH}frozen-{final.name}")
+    remove_tree(arrived)
+    arrived.mkdir(mode=0o755)
+    tree.rename(arrived / "layer")
+    (scratch / "home").rename(arrived / "home")
+    sealed = msgspec.structs.replace(frozen, seals=_seals(arrived))
+    (arrived / "meta.json").write_bytes(msgspec.json.encode(sealed))
+    arrived.rename(final)
 
 
 def _reduce(tree: Path, lowers: Sequence[str], whiteouts: bool) -> list[str]:

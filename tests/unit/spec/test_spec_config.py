@@ -86,7 +86,17 @@ def test_order_and_origins(user: Path, repo: Path) -> None:
 
 @pytest.mark.parametrize("key", sorted(set(KEYS) - set(REPOSITORY_KEYS)))
 def test_the_repository_may_not_choose_what_is_the_users(key: str, user: Path, repo: Path) -> None:
-    value = {"harnesses": "{}", "providers": "{}", "timeout": "1", "stall": "1", "allow_none": "true", "share": "[]"}
+    value = {
+        "harnesses": "{}",
+        "providers": "{}",
+        "backends": "{}",
+        "egress": "{}",
+        "timeout": "1",
+        "stall": "1",
+        "allow_none": "true",
+        "share": "[]",
+        "gc": "{}",
+    }
     (repo / "inspan.toml").write_text(f"{key} = {value.get(key, '[]' if key == 'pass_env' else repr('none'))}\n")
     with pytest.raises(InvalidSpec) as caught:
         load(str(repo), environ={})
@@ -190,3 +200,15 @@ def test_fill() -> None:
     assert fill(Job(prompt="x", unchecked=True), config).checks == ()
     quiet = fill(Job(prompt="x", read_only=True), config)
     assert (quiet.scope, quiet.deliver) == ((), "branch")
+
+
+def test_gc_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    user = tmp_path / "config.toml"
+    monkeypatch.setenv("INSPAN_CONFIG", str(user))
+    user.write_text('[gc]\nlayers = "2d"\nartifacts = "90m"\n')
+    found = load(None, environ={}).gc
+    assert (found.layers, found.artifacts, found.workspaces) == (172800.0, 5400.0, 3600.0)
+    for bad, word in (('layers = "2 days"', "duration"), ("layers = 3", "duration"), ('leyers = "2d"', "layers")):
+        user.write_text(f"[gc]\n{bad}\n")
+        with pytest.raises(InvalidSpec, match=word):
+            load(None, environ={})

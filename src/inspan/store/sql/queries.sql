@@ -65,10 +65,18 @@ select :job, :at, :document where not exists (select 1 from outcome where job = 
 select document from outcome where job = :job;
 
 -- name: insert_artifact
-insert into artifact (job, kind, digest, size) values (:job, :kind, :digest, :size) on conflict do nothing;
+insert into artifact (job, kind, digest, size) values (:job, :kind, :digest, :size)
+on conflict do update set gone = null;
 
 -- name: artifacts
 select kind, digest, size from artifact where job = :job order by kind;
+
+-- name: kept_artifacts
+select artifact.job, artifact.kind, artifact.digest, job.ended from artifact join job on job.id = artifact.job
+where artifact.gone is null and (:digest is null or artifact.digest = :digest) order by artifact.digest;
+
+-- name: mark_gone
+update artifact set gone = :at where digest = :digest and gone is null;
 
 -- name: insert_executor
 insert into executor (id, pid, host, started) values (:id, :pid, :host, :started) on conflict do nothing;

@@ -1,0 +1,1 @@
+"""What jobs left on disk: classified from the files, removed only on proof. See ``docs/reference/gc.md``."""

@@ -1,0 +1,55 @@
+"""Everything that is on disk, and removing what may go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from inspan.interfaces.garbage import artifacts, attempts, layers
+from inspan.interfaces.garbage.found import Found
+from inspan.spec.paths import State
+from inspan.spec.tables import GcTable
+from inspan.store.store import Store
+
+_REMOVERS: Final = {"attempts": attempts.collect, "repos": layers.collect, "artifacts": artifacts.collect}
+
+
+class Collector:
+    """One look at a state, and removing what it found. Use as a context."""
+
+    def __init__(self, state: State, ages: GcTable, now: float) -> None:
+        """
+        Args:
+            state: where.
+            ages: grace times and retention.
+            now: seconds of the epoch.
+        """
+        self._state, self._ages, self._now = state, ages, now
+        self._store: Store | None = None
+
+    def __enter__(self) -> Collector:
+        if self._state.database.exists():
+            self._store = Store.open(self._state)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    def survey(self) -> Iterator[Found]:
+        """What is there, by class; workspaces first, since layers stand below them."""
+        yield from attempts.survey(self._state, self._ages, self._now)
+        yield from layers.survey(self._state, self._ages, self._now)
+        if self._store is not None:
+            yield from artifacts.survey(self._state, self._ages, self._now)
+
+    def remove(self, found: Found) -> str | None:
+        """Remove what may go, after another look at it under its lock; its rows are marked once its files are gone.
+
+        Returns:
+            None when it is gone, else why it is still there.
+        """
+        why = _REMOVERS[found.name.split("/", 1)[0]](self._state, found, self._ages, self._now)
+        if why is None and found.digest is not None and self._store is not None:
+            self._store.mark_gone(found.digest)
+        return why

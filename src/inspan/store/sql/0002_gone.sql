@@ -1,0 +1,2 @@
+-- When the file of an artifact was removed: marked once it is gone.
+alter table artifact add column gone text;
