@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import textwrap
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,50 +13,7 @@ from inspan.sandbox.contract import EGRESS_PORT, Confinement
 from inspan.sandbox.levels import driver
 from inspan.spec.levels import PROMISES, promises
 from inspan.supervise.command import Ran, run_confined
-
-CLIENT = textwrap.dedent(
-    """
-    import os, socket, sys
-    from urllib.parse import urlsplit
-    proxy = urlsplit(os.environ["HTTPS_PROXY"])
-    for target in sys.argv[1:]:
-        s = socket.create_connection((proxy.hostname, proxy.port), 60)
-        s.sendall(f"CONNECT {target} HTTP/1.1\\r\\nHost: {target}\\r\\n\\r\\n".encode())
-        head = b""
-        while not head.endswith(b"\\r\\n\\r\\n"):
-            head += s.recv(1)
-        status = int(head.split()[1])
-        said = ""
-        if status == 200:
-            s.sendall(b"hello")
-            s.shutdown(socket.SHUT_WR)
-            said = b"".join(iter(lambda: s.recv(100), b"")).decode()
-        print(target, status, said, flush=True)
-    """
-)
-
-
-@contextmanager
-def echo() -> Iterator[str]:
-    """A server of the host that sends everything back in capitals once it has all; gives its ``host:port``."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def serve() -> None:
-            while True:
-                try:
-                    near, _ = server.accept()
-                except OSError:
-                    return
-                with near:
-                    near.sendall(b"".join(iter(lambda: near.recv(100), b"")).upper())
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        try:
-            yield f"127.0.0.1:{server.getsockname()[1]}"
-        finally:
-            server.shutdown(socket.SHUT_RDWR)
-            thread.join()
+from support.reach import CLIENT, echo
 
 
 @pytest.fixture(params=[name for name in PROMISES if promises(name).own_network])

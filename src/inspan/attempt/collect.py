@@ -184,12 +184,19 @@ def contradictions(record: TerminalRecord, said: Claims, change: Change | None) 
     return tuple(found)
 
 
+def _reach(request: AttemptRequest) -> str:
+    if not promises(request.level).only_gateway:
+        return "open"
+    return "granted" if request.egress else "gateway"
+
+
 def isolation(record: TerminalRecord, request: AttemptRequest) -> IsolationRecord:
     """How the work was confined. ``proved`` only by what was seen of the tree before the program ran."""
     return IsolationRecord(
         workspace=request.plan.kind,
         sandbox=request.level,
-        egress="gateway" if promises(request.level).only_gateway else "open",
+        egress=_reach(request),
+        connections=record.egress,
         tools=tuple(bind.target for bind in request.tools),
         limits=dict(record.held),
         proved=bool(record.proof),

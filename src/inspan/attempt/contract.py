@@ -8,6 +8,7 @@ import msgspec
 
 from inspan.gateway.contract import Upstream
 from inspan.harness.contract import Ending
+from inspan.outcome.records import EgressRecord
 from inspan.sandbox.contract import Limits
 from inspan.workspace.plan import Bind, MountPlan
 
@@ -38,6 +39,7 @@ class AttemptRequest(msgspec.Struct, frozen=True, kw_only=True):
         stall, request_stall: seconds without progress; seconds a single model request may be in flight.
         level: the sandbox level to use (already decided and probed).
         env: environment variables allowed through, already filtered.
+        egress, private: see ``Confinement``.
     """
 
     attempt: str
@@ -56,6 +58,8 @@ class AttemptRequest(msgspec.Struct, frozen=True, kw_only=True):
     path: str = ""
     limits: Limits = Limits()
     read_only: bool = False
+    egress: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
     session: str | None = None
 
 
@@ -75,6 +79,7 @@ class TerminalRecord(msgspec.Struct, frozen=True, kw_only=True):
         orphans: processes that had outlived the harness itself and were ended with the tree, by command name.
         proof: evidence of the confinement, taken inside before the first prompt.
         listener: how the harness reached the gateway.
+        egress: what the egress proxy decided; None where nothing was granted.
         harness_version: as located.
         skipped: output lines the reader could not understand.
     """
@@ -93,6 +98,7 @@ class TerminalRecord(msgspec.Struct, frozen=True, kw_only=True):
     proof: dict[str, object] = msgspec.field(default_factory=dict)
     held: dict[str, str] = msgspec.field(default_factory=dict)
     listener: str | None = None
+    egress: EgressRecord | None = None
     harness_version: str | None = None
     output_bytes: int = 0
     skipped: int = 0

@@ -26,10 +26,12 @@ from inspan.attempt.serving import MakeGateway, Serving
 from inspan.attempt.streams import Streams
 from inspan.errors import HarnessError, SandboxError, UnknownName
 from inspan.harness.contract import Ending, Event, Harness, Reader
+from inspan.outcome.records import EgressRecord
 from inspan.redact import Redactor
 from inspan.sandbox.contract import Confined, Driver
 from inspan.spec.levels import promises
 from inspan.spec.paths import AttemptPaths
+from inspan.supervise.egress import EgressService, serve_egress
 from inspan.supervise.watch import Limits, Stop, Watch
 from inspan.times import timestamp
 
@@ -94,6 +96,7 @@ class Execution:
         self._call: Call | None = None
         self._streams: Streams | None = None
         self._serving: Serving | None = None
+        self._egress: EgressService | None = None
         self._undo = contextlib.ExitStack()
 
     def run(self) -> TerminalRecord:
@@ -185,6 +188,9 @@ class Execution:
         )
         self._undo.callback(self._serving.close)
         self._facts["listener"] = made.base_url
+        self._egress = serve_egress(confined, made.confinement)
+        if self._egress is not None:
+            self._undo.callback(self._egress.close)
 
     def _supervise(self, confined: Confined, reader: Reader, watch: Watch) -> Stop | None:
         """Until the outermost process ends by itself (None) or has to be ended."""
@@ -260,6 +266,7 @@ class Execution:
             report=self._report(),
             survivors=tuple(confined.survivors()),
             orphans=confined.orphans,
+            egress=self._reached(),
             output_bytes=self._streams.total,
             skipped=reader.skipped + self._streams.failures,
         )
@@ -273,6 +280,13 @@ class Execution:
         until = time.monotonic() + INTERRUPT_GRACE
         while time.monotonic() < until and confined.wait(0) is None:
             self._turn(reader, watch, TICK)
+
+    def _reached(self) -> EgressRecord | None:
+        """What the egress proxy decided; the tree is dead, so nothing comes after it."""
+        if self._egress is None:
+            return None
+        self._egress.close()
+        return msgspec.convert(scrubbed(msgspec.to_builtins(self._egress.record()), self._redactor), EgressRecord)
 
     def _report(self) -> str | None:
         data = take(self._request.plan.home, REPORT)

@@ -97,6 +97,8 @@ def call(harness: Harness, request: AttemptRequest, paths: AttemptPaths) -> Call
         cwd_inside=workspace,
         ports=0 if shared else 1,
         limits=request.limits,
+        egress=request.egress,
+        private=request.private,
     )
     return Call(confinement, launch, installed, base_url, listener, token if shared else None)
 

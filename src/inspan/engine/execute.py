@@ -72,6 +72,8 @@ def _request(context: Context, spec: Job, resolved: Resolved, prepared: Prepared
         path=prepared.toolset.path,
         env=environment_of(prepared.toolset, resolved, context.environ),
         read_only=spec.read_only,
+        egress=resolved.egress,
+        private=resolved.private,
     )
 
 

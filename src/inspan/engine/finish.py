@@ -19,8 +19,17 @@ from inspan.errors import DeliveryError, InspanError, WorkspaceError
 from inspan.gate.report import receipt_of
 from inspan.outcome.decide import Decision, Finding, Situation, decide, delivered
 from inspan.outcome.reasons import Verdict
-from inspan.outcome.records import BackendRecord, Change, DeliveryRecord, FacetState, Violation
+from inspan.outcome.records import (
+    BackendRecord,
+    Change,
+    DeliveryRecord,
+    EgressRecord,
+    FacetState,
+    IsolationRecord,
+    Violation,
+)
 from inspan.spec.job import Job
+from inspan.store.read import events_since
 from inspan.store.states import DELIVERING
 from inspan.workspace.build import discard
 from inspan.workspace.fingerprint import differences, fingerprint
@@ -168,13 +177,21 @@ def _details(context: Context, progress: Progress) -> dict[str, Any]:
         "warnings": progress.warnings,
         "retry_at": cause.retry_at if cause else None,
         "artifacts": progress.artifacts,
+        "isolation": _isolation(context, progress),
     }
     if collected is not None:
         fields |= {"claims": collected.claims, "contradictions": collected.contradictions}
-        fields |= {"usage": collected.usage, "isolation": collected.isolation}
+        fields |= {"usage": collected.usage}
     if gated is not None:
         fields |= {"checks": gated.results, "receipt": gated.receipt}
     return fields
+
+
+def _isolation(context: Context, progress: Progress) -> IsolationRecord:
+    """How agent and set-up were confined."""
+    found = progress.collected.isolation if progress.collected else IsolationRecord()
+    said = [e.data["connections"] for e in events_since(context.state, progress.job) if e.kind == "setup_connections"]
+    return msgspec.structs.replace(found, setup_connections=msgspec.convert(said, tuple[EgressRecord, ...]))
 
 
 def _detail(progress: Progress) -> str | None:

@@ -36,6 +36,8 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
         path: PATH of the command that asked.
         pass_env: names of further environment variables let in.
         setup_inputs: globs of files whose change makes set-up run again.
+        egress: destinations granted by the job and by the configuration of its backend.
+        private: those of them that may lead to an address that is not global.
         workspace: kind of workspace.
         repository: the checkout, as found.
         rehearsal: name of the scenario played, None with a real provider.
@@ -57,6 +59,8 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     credential_env: str | None = None
     pass_env: tuple[str, ...] = ()
     setup_inputs: tuple[str, ...] = ()
+    egress: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
     rehearsal: str | None = None
     continue_result: str | None = None
     config_digest: str | None = None

@@ -18,8 +18,9 @@ from inspan.provider.registry import REHEARSAL, Provider, common_wire, credentia
 from inspan.routing.backend import Backend, parse_backend
 from inspan.sandbox.levels import choose
 from inspan.spec.config import Configuration
+from inspan.spec.egress import require_names
 from inspan.spec.job import Job
-from inspan.spec.levels import promises
+from inspan.spec.levels import DEFAULT, promises
 from inspan.spec.paths import State
 from inspan.store.database import make_private_directory
 from inspan.store.read import find_job, get_outcome, list_jobs
@@ -83,6 +84,7 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
         raise SandboxError(
             f"Level {level} cannot keep a read-only job from writing.", where="sandbox", do="Use --sandbox sandbox."
         )
+    egress = _egress(job, config, asked, level)
     resolved = Resolved(
         harness=asked.harness,
         provider=upstream.provider,
@@ -98,6 +100,8 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
         credential_env=None if rehearsal else endpoint.credential_env,
         pass_env=config.pass_env,
         setup_inputs=config.setup_inputs,
+        egress=egress,
+        private=tuple(text for text in config.egress.private if text in egress),
         rehearsal=_scenario(job.rehearse)[1] if job.rehearse is not None else None,
         continue_result=earlier[1] if earlier else None,
         config_digest=config.repository_digest,
@@ -150,6 +154,20 @@ def _upstream(job: Job, asked: Backend, worker: Harness, endpoint: Provider, env
         base_url=endpoint.wires[wire],
         credential_header=endpoint.header,
     )
+
+
+def _egress(job: Job, config: Configuration, asked: Backend, level: str) -> tuple[str, ...]:
+    """Destinations granted by the job and to its backend; refused where the level cannot keep the job to them."""
+    table = config.backends.get(str(asked))
+    granted = tuple(dict.fromkeys((*job.egress, *(table.egress if table else ()))))
+    require_names(granted, config.egress.private, f'--egress, [backends."{asked}"]')
+    if granted and not promises(level).own_network:
+        raise SandboxError(
+            f"Level {level} has the host's network and cannot keep a job to granted destinations.",
+            where="egress",
+            do=f"Use --sandbox {DEFAULT}, or grant no egress.",
+        )
+    return granted
 
 
 def _scenario(text: str) -> tuple[str, str]:

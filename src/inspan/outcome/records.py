@@ -213,12 +213,14 @@ class IsolationRecord(Record, frozen=True, kw_only=True):
         egress: ``gateway`` (the model gateway and nothing else), ``granted`` (further destinations, through the proxy),
             ``open`` (no network of its own).
         connections: what the egress proxy decided; None where none was granted or the runner died with its log.
+        setup_connections: the same of each set-up command that ran for this job.
     """
 
     workspace: Literal["overlay", "clone"] | None = None
     sandbox: str | None = None
     egress: str | None = None
     connections: EgressRecord | None = None
+    setup_connections: tuple[EgressRecord, ...] = ()
     tools: tuple[str, ...] = ()
     limits: dict[str, str] = msgspec.field(default_factory=dict)
     proved: bool = False

@@ -13,6 +13,7 @@ import msgspec
 from inspan.errors import InvalidSpec, UnknownName
 from inspan.spec.checkparse import NAME
 from inspan.spec.decode import convert, parse_json
+from inspan.spec.egress import destinations
 from inspan.spec.globs import Globs
 from inspan.spec.job import LEVELS, Check, Job
 from inspan.spec.nearest import suggestion
@@ -55,7 +56,7 @@ def validated(job: Job) -> Job:
     _read_only(job)
     _checks(job)
     if job.backend is not None:
-        _backend(job.backend)
+        backend_text(job.backend)
     return msgspec.structs.replace(
         job,
         repo=os.path.abspath(os.path.expanduser(job.repo)),
@@ -63,6 +64,7 @@ def validated(job: Job) -> Job:
         may_change=_globs("may_change", job.may_change),
         setup=_commands("setup", job.setup),
         share=tuple(dict.fromkeys(share_path(s) for s in job.share)),
+        egress=destinations(job.egress, "egress"),
         deliver="none" if job.read_only else job.deliver,
     )
 
@@ -165,14 +167,19 @@ def _globs(field: str, patterns: tuple[str, ...]) -> tuple[str, ...]:
         raise InvalidSpec(error.what, where=field, do=error.do) from None
 
 
-def _backend(text: str) -> None:
+def backend_text(text: str, where: str = "backend") -> None:
+    """Refuse what cannot be a backend.
+
+    Raises:
+        InvalidSpec: naming ``where``.
+    """
     # The full syntax belongs to routing, a higher layer; here only what makes the field a backend at all.
     harness, at, rest = text.partition("@")
     provider, slash, model = rest.partition("/")
     if not (harness and at and provider and slash and model.strip()):
         raise InvalidSpec(
             f"bad backend {text!r}",
-            where="backend",
+            where=where,
             do="write harness@provider/model, like claude-code@anthropic/MODEL",
         )
 

@@ -11,6 +11,7 @@ import pytest
 
 from inspan.engine.records import Resolved, dump, load
 from inspan.engine.resolve import resolve
+from inspan.engine.setup import setup_key
 from inspan.errors import (
     HarnessError,
     InspanError,
@@ -20,6 +21,9 @@ from inspan.errors import (
     SandboxError,
     UnknownName,
 )
+from inspan.sandbox import levels
+from inspan.sandbox.tools import Toolset
+from inspan.spec.backends import BackendTable, EgressTable
 from inspan.spec.config import Configuration
 from inspan.spec.job import Job
 from inspan.spec.paths import state
@@ -104,6 +108,41 @@ def test_none_is_never_chosen_below_a_minimum(repository: Path) -> None:
     config = Configuration(min_sandbox="sandbox", allow_none=True)
     with pytest.raises(SandboxError, match="minimum"):
         resolve(a_job(repository, sandbox="none"), config, state(), environment())
+
+
+def granting(**more: object) -> Configuration:
+    rows = {
+        "bare@rehearsal/m": BackendTable(egress=("pypi.org:443",)),
+        "bare@rehearsal/other": BackendTable(egress=("a.org:1",)),
+    }
+    return Configuration(backends=rows, **more)  # type: ignore[arg-type]
+
+
+def test_egress_is_what_the_job_and_its_backend_are_granted(repository: Path) -> None:
+    if not levels.probe("sandbox", str(repository)).available:
+        pytest.skip("NORUN: level sandbox does not work here")
+    private = EgressTable(private=("127.0.0.1:9", "127.0.0.1:8"))
+    asked = a_job(repository, egress=("127.0.0.1:9", "pypi.org:443"), sandbox="sandbox")
+    found = resolve(asked, granting(egress=private), state(), environment()).resolved
+    assert (found.egress, found.private) == (("127.0.0.1:9", "pypi.org:443"), ("127.0.0.1:9",))
+    none = resolve(a_job(repository, sandbox="sandbox", backend="bare@rehearsal/x"), granting(), state(), environment())
+    assert (none.resolved.egress, none.resolved.private) == ((), ())
+    keys = {setup_key(r, "b" * 40, ["make"], Toolset(binds=(), path="/bin", names=())) for r in (found, none.resolved)}
+    assert len(keys) == 2, "what one job may reach is not done for another that may not"
+
+
+def test_egress_is_refused_where_it_cannot_be_held(repository: Path) -> None:
+    with pytest.raises(SandboxError, match="granted destinations"):
+        resolve(a_job(repository, egress=("a.org:1",), sandbox="none"), Configuration(), state(), environment())
+    with pytest.raises(SandboxError, match="granted destinations"):
+        resolve(a_job(repository, sandbox="none"), granting(), state(), environment())
+    resolve(a_job(repository, sandbox="none"), Configuration(), state(), environment())  # control
+
+
+def test_an_address_is_granted_only_by_the_users_configuration(repository: Path) -> None:
+    asked = a_job(repository, egress=("127.0.0.1:9",))
+    with pytest.raises(InvalidSpec, match="private of"):
+        resolve(asked, Configuration(), state(), environment())
 
 
 def test_settings_of_every_shipped_harness_are_deciders(repository: Path) -> None:

@@ -1,0 +1,108 @@
+"""Egress of whole jobs: what set-up, agent and checks reach, told by the proxy's log and the gateway's journal.
+
+The agent is not asked what it reached. It tries the hosts of other providers; the gateway knows one provider only, and the
+proxy's log has every attempt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runs import HARNESSES, inspan, make_repository, nothing_left, run
+
+from inspan.sandbox.levels import probe
+from inspan.spec.paths import state
+from inspan.store import read
+from support.reach import CLIENT, echo
+
+OTHERS = ("api.anthropic.com:443", "api.openai.com:443", "openrouter.ai:443", "169.254.169.254:80")
+PROGRAMS = ["bare", *(pytest.param(p, marks=[pytest.mark.real, pytest.mark.long]) for p in ("claude-code", "codex"))]
+
+
+@pytest.fixture(params=PROGRAMS)
+def program(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    name: str = request.param
+    if name != "bare":
+        if not (HARNESSES / name).is_dir():
+            pytest.skip(f"NORUN: {name} is not installed in {HARNESSES.name} (scripts/install-harnesses says why)")
+        home = Path(os.environ["INSPAN_HOME"])
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "harness").symlink_to(HARNESSES)
+    proof = probe("sandbox", str(tmp_path))
+    if not proof.available:
+        pytest.skip(f"NORUN: no sandbox here: {proof.detail}")
+    return name
+
+
+def tried(record: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    return {f"{d['host']}:{d['port']}": (d["decision"], d["why"]) for d in record["decisions"]}
+
+
+def test_a_job_reaches_its_own_provider_what_is_granted_and_nothing_else(program: str, tmp_path: Path) -> None:
+    repo = make_repository(tmp_path / "repo", {"reach.py": CLIENT})
+    scenario = tmp_path / "scenario.yaml"
+    with echo() as here, echo() as other:
+        config = (
+            f'[egress]\nprivate = ["{here}", "{other}"]\n[backends."{program}@rehearsal/any"]\negress = ["{here}"]\n'
+        )
+        Path(os.environ["INSPAN_CONFIG"]).write_text(config)
+        targets = " ".join((here, other, *OTHERS))
+        scenario.write_text(
+            "schema: inspan.rehearsal/1\nname: reaching\nsteps:\n"
+            f"  - bash: python3 reach.py {targets} > reached.txt\n  - say: done\n"
+        )
+        found = run(
+            "look around", "--repo", str(repo), "--backend", f"{program}@rehearsal/any", "--rehearse", str(scenario),
+            "--egress", "localhost:9", "--setup", f"python3 reach.py {here} > set-up.txt", "--sandbox", "sandbox",
+            "--check", f"reached=grep -q '{here} 200 HELLO' reached.txt && grep -q '{here} 200 HELLO' set-up.txt",
+            "--check", f"closed=python3 reach.py {here} | grep Refused",
+        )  # fmt: skip
+    outcome = found.document
+    assert (found.status, outcome["reason"]) == (0, "verified"), found
+    isolation = outcome["isolation"]
+    assert (isolation["egress"], isolation["connections"]["granted"]) == ("granted", ["localhost:9", here])
+    log = tried(isolation["connections"])
+    assert log[here] == ("allowed", "granted")
+    assert {target: log[target] for target in (other, *OTHERS)} == dict.fromkeys(
+        (other, *OTHERS), ("refused", "not_granted")
+    )
+    print(f"{program}: {isolation['connections']['connections']} connections, {len(log)} destinations: {log}")
+    assert [name for name, (decision, _) in log.items() if decision == "allowed"] == [here]
+    assert [tried(one) for one in isolation["setup_connections"]] == [{here: ("allowed", "granted")}]
+    wire = [json.loads(line) for line in read.artifact(state(), outcome["artifacts"]["wire"]).splitlines()]
+    paths = {line["path"].partition("?")[0] for line in wire}
+    print(f"{program}: {len(wire)} lines in the gateway's journal, paths {sorted(paths)}")
+    assert outcome["backend"]["provider"] == "rehearsal" and wire and all(path.startswith("/") for path in paths)
+    assert nothing_left(Path(os.environ["INSPAN_HOME"])) == []
+
+
+def test_without_a_grant_the_same_job_reaches_nothing(tmp_path: Path) -> None:
+    """Control, and the default: no proxy, no address of one."""
+    if not probe("sandbox", str(tmp_path)).available:
+        pytest.skip("NORUN: no sandbox here")
+    repo = make_repository(tmp_path / "repo", {"reach.py": CLIENT})
+    scenario = tmp_path / "scenario.yaml"
+    with echo() as here:
+        Path(os.environ["INSPAN_CONFIG"]).write_text(f'[egress]\nprivate = ["{here}"]\n')
+        scenario.write_text(
+            "schema: inspan.rehearsal/1\nname: reaching\nsteps:\n"
+            f"  - bash: (env | grep -i _proxy; python3 reach.py {here}) > reached.txt\n  - say: done\n"
+        )
+        flags = ("--repo", str(repo), "--backend", "bare@rehearsal/any", "--rehearse", str(scenario))
+        found = run(
+            "look",
+            *flags,
+            "--sandbox",
+            "sandbox",
+            "--check",
+            f"it=grep -qx '{here} ConnectionRefusedError ' reached.txt",
+        )
+        assert found.document["reason"] == "verified", found
+        assert found.document["isolation"]["egress"] == "gateway"
+        assert found.document["isolation"]["connections"] is None
+        refused = inspan("run", "look", *flags, "--sandbox", "none", "--egress", here)
+    assert refused.returncode != 0 and "granted destinations" in refused.stderr

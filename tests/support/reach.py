@@ -1,0 +1,60 @@
+"""What a job tries in order to get out: a client of the egress proxy for inside, and a server of the host to be reached.
+
+The client prints one line a target: the target, the proxy's status or the error, what came back.
+"""
+
+from __future__ import annotations
+
+import socket
+import textwrap
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+CLIENT = textwrap.dedent(
+    """
+    import os, socket, sys
+    from urllib.parse import urlsplit
+    proxy = urlsplit(os.environ.get("HTTPS_PROXY", "http://127.0.0.1:8081"))
+    for target in sys.argv[1:]:
+        try:
+            s = socket.create_connection((proxy.hostname, proxy.port), 60)
+        except OSError as refused:
+            print(target, type(refused).__name__, "", flush=True)
+            continue
+        s.sendall(f"CONNECT {target} HTTP/1.1\\r\\nHost: {target}\\r\\n\\r\\n".encode())
+        head = b""
+        while not head.endswith(b"\\r\\n\\r\\n"):
+            head += s.recv(1)
+        status = int(head.split()[1])
+        said = ""
+        if status == 200:
+            s.sendall(b"hello")
+            s.shutdown(socket.SHUT_WR)
+            said = b"".join(iter(lambda: s.recv(100), b"")).decode()
+        print(target, status, said, flush=True)
+    """
+)
+
+
+@contextmanager
+def echo() -> Iterator[str]:
+    """A server of the host that sends everything back in capitals once it has all; gives its ``host:port``."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            while True:
+                try:
+                    near, _ = server.accept()
+                except OSError:
+                    return
+                with near:
+                    near.sendall(b"".join(iter(lambda: near.recv(100), b"")).upper())
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
