@@ -12,12 +12,13 @@ from inspan.gate.results import TestRun
 from inspan.gate.runners import Runner
 from inspan.gate.tests.changes import TestChanges, compare_tests
 from inspan.gate.tests.conventions import is_test_file
-from inspan.gate.tests.items import Module, item_of, parse
+from inspan.gate.tests.items import Module
 from inspan.gate.tests.judge import Runs, complete, probed, regressed, transplanted
+from inspan.gate.tests.languages.contract import language, parse
 from inspan.gate.tests.probes import Planted, Probe, plant
 from inspan.gate.tests.sensing import sensed
 from inspan.gate.tests.trees import Blob, stored, swapped, variant
-from inspan.gate.tests.wanted import renamed, uncollected
+from inspan.gate.tests.wanted import paired, uncollected
 from inspan.outcome.records import Violation
 from inspan.spec.globs import Globs
 from inspan.spec.job import Check
@@ -227,11 +228,12 @@ def _plant(
     both: Trees, before: TestRun, after: TestRun, changes: TestChanges, swapped_back: list[str]
 ) -> list[Planted]:
     """Probes from tests that pass on the result: the repaired ones first, then those that passed all along."""
-    good = [i for i in before.outcomes if after.outcomes.get(renamed(i, changes)) == "passed" and "[" not in i]
+    names = paired(before, after, changes)
+    good = [i for i in before.outcomes if after.outcomes.get(names[i]) == "passed" and "[" not in i]
     good.sort(key=lambda i: before.outcomes[i] == "passed")
     by_path: dict[str, list[str]] = {}
     for test_id in good:
-        by_path.setdefault(test_id.split("::", 1)[0], []).append(item_of(test_id))
+        by_path.setdefault(test_id.split("::", 1)[0], []).append(changes.base.locate(test_id))
     out: list[Planted] = []
     left = _PROBES
     for path in list(by_path)[:_PROBE_FILES]:
@@ -242,7 +244,8 @@ def _plant(
         if path not in swapped_back and both.after(path) != data:
             data = both.after(path) or b""
             module = parse(path, data)
-        found = plant(module, data, by_path[path], left) if module is not None else None
+        speech = language(path)
+        found = plant(speech, module, data, by_path[path], left) if module is not None and speech else None
         if found is not None:
             out.append(found)
             left -= len(found.probes)

@@ -12,8 +12,9 @@ from inspan.gate.receipt import receipt
 from inspan.gate.results import TestRun, read_lines
 from inspan.gate.setup import setup_changed
 from inspan.gate.tests.changes import TestChanges
-from inspan.gate.tests.items import parse
-from inspan.gate.tests.judge import complete, probed
+from inspan.gate.tests.languages import python
+from inspan.gate.tests.languages.python import parse
+from inspan.gate.tests.judge import Runs, complete, probed, transplanted
 from inspan.gate.tests.probes import plant
 from inspan.outcome.records import CheckResult, FacetState, Violation
 from inspan.redact import Redactor
@@ -68,8 +69,10 @@ def test_completeness():
     assert not complete(base, base, TestChanges())
     silent = complete(base, run("t.py::b", "t.py::p[1]", "t.py::p[2]"), TestChanges())
     assert [(v.rule, v.level) for v in silent] == [("results_missing", "reject")]
-    fewer = complete(base, run("t.py::a", "t.py::b", "t.py::p[1]"), TestChanges())
-    assert [(v.rule, v.level) for v in fewer] == [("test_removed", "hold")]
+    less = run("t.py::a", "t.py::b", "t.py::p[1]")
+    assert not complete(base, less, TestChanges())  # fewer parameters are read in the table
+    fewer = transplanted(Runs(base_base=base, delivered_result=less, base_result=base), TestChanges(), "")
+    assert [(v.rule, v.level, v.detail[:5]) for v in fewer] == [("test_removed", "hold", "p (2)")]
     assert not complete(base, run("t.py::a", "t.py::b", "t.py::p[3]", "t.py::p[4]"), TestChanges())
     removed = TestChanges(removed=frozenset(["t.py::a"]))
     assert not complete(base, run("t.py::b", "t.py::p[1]", "t.py::p[2]"), removed)
@@ -107,7 +110,7 @@ def test_c():
 
 def test_probes_are_copies_with_one_inverted_expectation_behind_their_original():
     module = parse("t.py", SOURCE)
-    planted = plant(module, SOURCE, list(module.items), 9)
+    planted = plant(python, module, SOURCE, list(module.items), 9)
     assert [(p.id, p.line) for p in planted.probes] == [
         ("t.py::TestX::test_a_again", "assert f(2) == 101"),
         ("t.py::test_b_again", "assert f(\"x\") == 'y~'  # why"),
@@ -119,12 +122,12 @@ def test_probes_are_copies_with_one_inverted_expectation_behind_their_original()
     scope["test_b"]()
     with pytest.raises(AssertionError):
         scope["test_b_again"]()
-    assert plant(module, SOURCE, ["t.py::test_loop", "t.py::test_c", "t.py::test_known"], 9) is None
+    assert plant(python, module, SOURCE, ["t.py::test_loop", "t.py::test_c", "t.py::test_known"], 9) is None
 
 
 def test_a_probe_counts_only_beside_its_passing_original():
     module = parse("t.py", SOURCE)
-    probes = plant(module, SOURCE, ["t.py::test_b"], 1).probes
+    probes = plant(python, module, SOURCE, ["t.py::test_b"], 1).probes
     assert probed(run("t.py::test_b", "t.py::test_b_again"), probes) == list(probes)
     assert not probed(run("t.py::test_b_again"), probes)
     assert not probed(TestRun(outcomes={"t.py::test_b": "passed", "t.py::test_b_again": "failed"}), probes)

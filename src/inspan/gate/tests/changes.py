@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
-from inspan.gate.tests.items import Item, Module
-from inspan.gate.tests.strength import Loosening, assertions, compare
+from inspan.gate.tests.items import Item, Items, Module
+from inspan.gate.tests.snapshots import Snapshots, rewritten
+from inspan.gate.tests.strength import Loosening, compare
+
+_PAIRS = 20_000
+"""Pairs of items that are compared by similarity; beyond it only equal ones are paired."""
 
 
 class TestChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """The tests of two trees side by side. Items are named by ``path::[Class::]name``.
+    """The tests of two trees side by side, by item id.
 
     Attributes:
+        base, result: the items of the changed files.
         edited: items with the same id whose own syntax changed.
         disturbed: items whose own syntax is the same in a file whose imports, fixtures, helpers or constants changed.
         removed: base items that are gone.
@@ -24,11 +28,16 @@ class TestChanges(msgspec.Struct, frozen=True, kw_only=True):
         steady: edited, disturbed or moved items whose literals and assertions, and the literals around them in their
             file, are what they were: only names changed.
         folded: base item to the result item that holds all its literals.
-        loosening: per edited or moved base item, how much less it demands.
-        support: changed files of the tests that hold no items: data, snapshots, helpers.
+        loosening: per edited, disturbed or moved base item, how much less it demands.
+        mocked: per base item, what is replaced for it now and was not, though it used it.
+        gated: base items that are built under other conditions than before.
+        snapshots: by test file, the titles whose stored snapshot changed or went.
+        support: changed files of the tests that hold no items: data, helpers.
         unreadable: test files that cannot be parsed on the result.
     """
 
+    base: Items = msgspec.field(default_factory=lambda: Items(()))
+    result: Items = msgspec.field(default_factory=lambda: Items(()))
     edited: frozenset[str] = frozenset()
     disturbed: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
@@ -37,27 +46,21 @@ class TestChanges(msgspec.Struct, frozen=True, kw_only=True):
     steady: frozenset[str] = frozenset()
     folded: Mapping[str, str] = msgspec.field(default_factory=dict)
     loosening: Mapping[str, Loosening] = msgspec.field(default_factory=dict)
+    mocked: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    gated: frozenset[str] = frozenset()
+    snapshots: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
     support: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
 
     @property
     def existing(self) -> bool:
         """Whether anything that existed on base was touched, so that base's tests must be run on the result."""
-        return bool(self.edited or self.disturbed or self.removed or self.support or self.unreadable)
+        return bool(self.edited or self.disturbed or self.removed or self.support or self.unreadable or self.snapshots)
 
-
-def _renamed(body: str) -> str:
-    """The body's shape without the names of what it calls: a rename leaves it alone."""
-    try:
-        tree = ast.parse("\n".join(line for line in body.splitlines() if line))
-    except SyntaxError:
-        return body
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = "_"
-        elif isinstance(node, ast.Attribute):
-            node.attr = "_"
-    return ast.unparse(tree)
+    def path(self, test_id: str) -> str:
+        """The file a base test stands in."""
+        item = self.base.get(self.base.locate(test_id))
+        return item.path if item is not None else test_id.split("::", 1)[0]
 
 
 def _same_body(a: Item, b: Item) -> bool:
@@ -65,29 +68,37 @@ def _same_body(a: Item, b: Item) -> bool:
 
 
 def _same_shape(a: Item, b: Item) -> bool:
-    return a.constants == b.constants and _renamed(a.body) == _renamed(b.body)
+    return a.constants == b.constants and a.shape == b.shape
 
 
 def _similar(a: Item, b: Item) -> bool:
-    return a.constants <= b.constants and difflib.SequenceMatcher(None, a.body, b.body, False).ratio() >= 0.75
+    if not a.constants <= b.constants:
+        return False
+    matcher = difflib.SequenceMatcher(None, a.body, b.body, False)
+    return matcher.real_quick_ratio() >= 0.75 and matcher.quick_ratio() >= 0.75 and matcher.ratio() >= 0.75
 
 
 def _moves(gone: list[Item], fresh: list[Item]) -> dict[str, str]:
-    """Pair items that vanished with items that appeared: by equal body, then by equal shape, then by similarity."""
+    """Pair items that vanished with items that appeared: by equal body, then by equal shape, then by similarity; of
+    several partners, the one with the same name, then the one in the same file."""
     out: dict[str, str] = {}
     free = {i.id: i for i in fresh}
-    for same in (_same_body, _same_shape, _similar):
+    rules: list[Callable[[Item, Item], bool]] = [_same_body, _same_shape]
+    if len(gone) * len(fresh) <= _PAIRS:
+        rules.append(_similar)
+    for same in rules:
         for item in gone:
             if item.id in out:
                 continue
-            partner = next((b for b in free.values() if same(item, b)), None)
+            near = sorted(free.values(), key=lambda b: (b.name != item.name, b.path != item.path))
+            partner = next((b for b in near if same(item, b)), None)
             if partner is not None:
                 out[item.id] = partner.id
                 del free[partner.id]
     return out
 
 
-_TRIVIAL = frozenset(repr(v) for v in (None, True, False, 0, 1, "", b""))
+_TRIVIAL = frozenset(repr(v) for v in (None, True, False, 0, 1, "", b"")) | {"null", "true", "false", "nil"}
 
 
 def _folds(gone: list[Item], candidates: list[Item]) -> dict[str, str]:
@@ -104,17 +115,20 @@ def _folds(gone: list[Item], candidates: list[Item]) -> dict[str, str]:
 
 
 def compare_tests(
-    base: Mapping[str, Module | None], result: Mapping[str, Module | None], support: tuple[str, ...] = ()
+    base: Mapping[str, Module | None],
+    result: Mapping[str, Module | None],
+    support: tuple[str, ...] = (),
+    snapshots: Mapping[str, tuple[Snapshots, Snapshots]] | None = None,
 ) -> TestChanges:
     """Compare the test files that changed.
 
     Args:
-        base, result: parsed versions of each changed Python test file; None where it cannot be parsed, absent where it
-            does not exist.
+        base, result: parsed versions of each changed test file; None where it cannot be parsed, absent where it does
+            not exist.
         support: other changed files of the tests that existed on base.
+        snapshots: by test file, what is stored for it on base and on the result.
     """
-    old = {i.id: i for m in base.values() if m for i in m.items.values()}
-    new = {i.id: i for m in result.values() if m for i in m.items.values()}
+    old, new = Items(base.values()), Items(result.values())
     edited = {i for i in old.keys() & new.keys() if old[i].body != new[i].body}
     disturbed = {
         i
@@ -125,48 +139,72 @@ def compare_tests(
     gone, fresh = [old[i] for i in old if i not in new], [new[i] for i in new if i not in old]
     moved = _moves(gone, fresh)
     left = [i for i in gone if i.id not in moved]
-    folded = _folds(left, fresh + [new[i] for i in sorted(edited)])
-    loosening = {i: _loosening(old[i], new[moved.get(i, i)], base, result) for i in sorted(edited | moved.keys())}
-    steady = {
-        i
-        for i in edited | disturbed | moved.keys()
-        if i not in loosening or loosening[i] == Loosening()
-        if _steady(old[i], new[moved.get(i, i)], base, result)
-    }
-    helpers = tuple(
-        path
-        for path, module in base.items()
-        if not (module and module.items) and (path not in result or _context(module) != _context(result[path]))
-    )
+    pairs = {i: (old[i], new[moved.get(i, i)]) for i in sorted(edited | disturbed | moved.keys())}
+    loosening = {i: compare(a.assertions, b.assertions, b.constants) for i, (a, b) in pairs.items()}
+    stands = {i: (base.get(a.path), result.get(b.path)) for i, (a, b) in pairs.items()}
     return TestChanges(
+        base=old,
+        result=new,
         edited=frozenset(edited),
         disturbed=frozenset(disturbed),
         removed=frozenset(i.id for i in gone),
         added=frozenset(i.id for i in fresh),
         moved=moved,
-        folded=folded,
-        steady=frozenset(steady),
-        loosening={i: found for i, found in loosening.items() if found is not None},
-        support=(*support, *helpers),
+        folded=_folds(left, fresh + [new[i] for i in sorted(edited)]),
+        steady=frozenset(i for i, (a, b) in pairs.items() if loosening[i] == Loosening() and _steady(a, b, *stands[i])),
+        loosening=loosening,
+        mocked={i: found for i, (a, b) in pairs.items() if (found := _mocked(a, b, *stands[i]))},
+        gated=_gated(base, result),
+        snapshots={path: titles for path, both in (snapshots or {}).items() if (titles := rewritten(*both))},
+        support=(*support, *_helpers(base, result)),
         unreadable=tuple(p for p, m in result.items() if m is None),
     )
 
 
-def _steady(old: Item, new: Item, base: Mapping[str, Module | None], result: Mapping[str, Module | None]) -> bool:
-    before, after = base.get(old.path), result.get(new.path)
+def _helpers(base: Mapping[str, Module | None], result: Mapping[str, Module | None]) -> tuple[str, ...]:
+    """Files without items that changed, or went, and may be what tests stand on."""
+    return tuple(
+        path
+        for path, module in base.items()
+        if not (module and module.items)
+        and not (module and module.mixed)
+        and (path not in result or _context(module) != _context(result[path]))
+    )
+
+
+def _steady(old: Item, new: Item, before: Module | None, after: Module | None) -> bool:
     if before is None or after is None or old.constants != new.constants:
         return False
     return before.literals == after.literals
 
 
+def _mocked(old: Item, new: Item, before: Module | None, after: Module | None) -> tuple[str, ...]:
+    """What is replaced for the new version of an item, was not for the old one, and was used by it."""
+    if before is None or after is None:
+        return ()
+    fresh = (new.mocks | after.mocks) - old.mocks - before.mocks
+    used = {name: module for name, module in before.imports.items() if name in old.calls or _mentions(old, name)}
+    out = []
+    for target in sorted(fresh):
+        last = target.rpartition(".")[2] if "/" not in target else target
+        module = target.rpartition(".")[0]
+        if last in used or last in old.calls or target in used.values() or (module and module in used.values()):
+            out.append(target)
+    return tuple(out)
+
+
+def _mentions(item: Item, name: str) -> bool:
+    return any(name in a.subject.replace(".", " ").replace("(", " ").split() for a in item.assertions)
+
+
+def _gated(base: Mapping[str, Module | None], result: Mapping[str, Module | None]) -> frozenset[str]:
+    return frozenset(
+        i
+        for path, module in base.items()
+        if module and (after := result.get(path)) and set(after.gates) - set(module.gates)
+        for i in module.items
+    )
+
+
 def _context(module: Module | None) -> str | None:
     return None if module is None else module.context
-
-
-def _loosening(
-    old: Item, new: Item, base: Mapping[str, Module | None], result: Mapping[str, Module | None]
-) -> Loosening | None:
-    before, after = base.get(old.path), result.get(new.path)
-    if before is None or after is None:
-        return None
-    return compare(assertions(old, before.helpers), assertions(new, after.helpers), new.constants)

@@ -1,24 +1,45 @@
-"""Test items of a Python file, by its syntax tree: functions, methods, and what stands around them. Pure."""
+"""Test items, whatever the language: one test each, as syntax, with what it demands and where it stands. Pure."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import msgspec
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+from inspan.gate.tests.strength import Assertion
+
+
+class Edit(NamedTuple):
+    """Bytes ``start`` to ``stop`` of a file become ``text``."""
+
+    start: int
+    stop: int
+    text: bytes
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
     """One test item.
 
     Attributes:
-        id: ``path::name`` or ``path::Class::name``.
-        body: canonical text of decorators, arguments and body without the name: equal bodies are the same test.
-        calls: helper names the item calls that its own module defines.
-        constants: every literal in it but the docstring, as text.
-        node: its syntax.
+        id: the id a runner gives the test, without parameters.
+        path: the file it stands in.
+        name: its function's name or its title, without what encloses it.
+        owner: the class, groups or module that enclose it, None at the top of a file.
+        body: canonical text of what it does, without its name: equal bodies are the same test.
+        shape: the body without the names of what it calls: a rename leaves it alone.
+        calls: names it calls, to be found among the helpers or the product.
+        constants: every literal in it, as text; documentation excluded.
+        assertions: what it demands, that of the helpers of its own file included.
+        disabled: the word that keeps it from running or from failing (``skip``, ``ignore``, ``todo`` ...), if any.
+        patience: what makes it pass after a while or at the second try: retries, sleeps, as source lines.
+        mocks: what it replaces, as the source names it.
+        pattern: for a test whose ids are made when it runs, the expression they match.
+        start, stop: its bytes in the file, decorators, attributes and indentation included.
+        named: the bytes of its name.
+        inversions: edits that turn one expectation that surely runs into one that must fail.
+        plain: without marks that change what a failure means.
         line, end: first (with decorators) and last line, from 1.
     """
 
@@ -27,113 +48,98 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     owner: str | None
     body: str
+    shape: str
     calls: frozenset[str]
     constants: frozenset[str]
-    node: FunctionNode
+    start: int
+    stop: int
     line: int
     end: int
+    named: tuple[int, int] = (0, 0)
+    assertions: tuple[Assertion, ...] = ()
+    inversions: tuple[Edit, ...] = ()
+    disabled: str | None = None
+    patience: tuple[str, ...] = ()
+    mocks: frozenset[str] = frozenset()
+    pattern: str | None = None
+    plain: bool = True
 
 
 class Module(msgspec.Struct, frozen=True, kw_only=True):
-    """One parsed test file: its items, its helpers and fixtures, and the canonical text of all that is not an item."""
+    """One parsed file: its items, and what of it belongs to the tests without being one.
+
+    Attributes:
+        items: by id, in order.
+        helpers: names of functions the items may call.
+        context: canonical text of what is not an item: imports, fixtures, helpers, constants. In a file of the product,
+            only what stands in its test regions.
+        literals: every literal of the context, in order.
+        gates: conditions under which the file, or a module of it, is built at all.
+        mocks: what is replaced for the whole file.
+        imports: where the names that the file imports come from: name to module, as the source writes both.
+        mixed: the file belongs to the product; its tests stand beside it.
+    """
 
     path: str
-    items: Mapping[str, Item]
-    helpers: Mapping[str, FunctionNode]
-    context: str
-
-    @property
-    def literals(self) -> list[str]:
-        """Every literal of the context, in order."""
-        return [repr(n.value) for n in ast.walk(ast.parse(self.context)) if isinstance(n, ast.Constant)]
-
-
-def _is_test(name: str) -> bool:
-    return name.startswith("test")
+    items: Mapping[str, Item] = msgspec.field(default_factory=dict)
+    helpers: frozenset[str] = frozenset()
+    context: str = ""
+    literals: tuple[str, ...] = ()
+    gates: tuple[str, ...] = ()
+    mocks: frozenset[str] = frozenset()
+    imports: Mapping[str, str] = msgspec.field(default_factory=dict)
+    mixed: bool = False
 
 
-def _is_test_class(node: ast.ClassDef) -> bool:
-    bases = {ast.unparse(b) for b in node.bases}
-    return node.name.startswith("Test") or any(b.rsplit(".", 1)[-1].endswith("TestCase") for b in bases) or any(
-        isinstance(n, FunctionNode) and _is_test(n.name) for n in node.body
-    )  # fmt: skip
+_DOC_LINE = re.compile(r" \(line \d+\)$")
+_MAIN = re.compile(r"(^|/)src/main\.rs::")
 
 
-def _without_docstring(node: FunctionNode) -> list[ast.stmt]:
-    body = list(node.body)
-    first = body[0] if body else None
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-        return body[1:]
-    return body
+class Items(Mapping[str, Item]):
+    """Items by id, and the item that a runner's test id belongs to."""
 
+    def __init__(self, modules: Iterable[Module | None]) -> None:
+        self._items = {i.id: i for m in modules if m is not None for i in m.items.values()}
+        self._dynamic: dict[str, list[tuple[re.Pattern[str], str]]] = {}
+        for item in self._items.values():
+            if item.pattern is not None:
+                found = (re.compile(item.pattern, re.DOTALL), item.id)
+                self._dynamic.setdefault(item.id.split("::", 1)[0], []).append(found)
 
-def _item(path: str, node: FunctionNode, owner: str | None) -> Item:
-    statements = _without_docstring(node)
-    parts = [ast.unparse(d) for d in node.decorator_list] + [ast.unparse(node.args)]
-    parts += [ast.unparse(s) for s in statements]
-    walked = [n for s in (*node.decorator_list, *statements) for n in ast.walk(s)]
-    return Item(
-        id=f"{path}::{owner}::{node.name}" if owner else f"{path}::{node.name}",
-        path=path,
-        name=node.name,
-        owner=owner,
-        body="\n".join(parts),
-        calls=frozenset(_called(n) for n in walked if isinstance(n, ast.Call)) - {""},
-        constants=frozenset(repr(n.value) for n in walked if isinstance(n, ast.Constant)),
-        node=node,
-        line=min([node.lineno, *(d.lineno for d in node.decorator_list)]),
-        end=node.end_lineno or node.lineno,
-    )
+    def __getitem__(self, key: str) -> Item:
+        return self._items[key]
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
 
-def _called(call: ast.Call) -> str:
-    function = call.func
-    return (
-        function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
-    )
+    def __len__(self) -> int:
+        return len(self._items)
 
-
-def parse(path: str, data: bytes) -> Module | None:
-    """The items of one Python file; None when it cannot be parsed."""
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError):
-        return None
-    items: dict[str, Item] = {}
-    helpers: dict[str, FunctionNode] = {}
-    context: list[str] = []
-    for node in tree.body:
-        if isinstance(node, FunctionNode):
-            if _is_test(node.name):
-                found = _item(path, node, None)
-                items[found.id] = found
-            else:
-                helpers[node.name] = node
-                context.append(ast.unparse(node))
-        elif isinstance(node, ast.ClassDef) and _is_test_class(node):
-            context.append(_class(path, node, items, helpers))
-        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            context.append(ast.unparse(node))
-    return Module(path=path, items=items, helpers=helpers, context="\n".join(context))
-
-
-def _class(path: str, node: ast.ClassDef, items: dict[str, Item], helpers: dict[str, FunctionNode]) -> str:
-    """Record the items and helpers of a test class; what is left of it is context."""
-    rest = [f"class {node.name}({', '.join(ast.unparse(b) for b in node.bases)}): ..."]
-    rest += [ast.unparse(d) for d in node.decorator_list]
-    for inner in node.body:
-        if isinstance(inner, FunctionNode) and _is_test(inner.name):
-            found = _item(path, inner, node.name)
-            items[found.id] = found
-        else:
-            if isinstance(inner, FunctionNode):
-                helpers[inner.name] = inner
-            if not (isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Constant)):
-                rest.append(ast.unparse(inner))
-    return "\n".join(rest)
+    def locate(self, test_id: str) -> str:
+        """The id of the item a test id belongs to; where no item is known, the id without its parameters."""
+        plain = item_of(test_id)
+        aliases = (test_id, plain, _MAIN.sub(r"\1src/lib.rs::", plain))
+        found = next((i for i in aliases if i in self._items), None)
+        if found is not None:
+            return found
+        for pattern, item in self._dynamic.get(test_id.split("::", 1)[0], ()):
+            if pattern.fullmatch(test_id):
+                return item
+        head = test_id
+        while head.count("::") > 1:  # a test inside a test
+            head = head.rpartition("::")[0]
+            if head in self._items:
+                return head
+        return plain
 
 
 def item_of(test_id: str) -> str:
-    """The item a runner's test id belongs to: the id without its parameters."""
+    """A runner's test id without parameters, sub-tests and line numbers, by its form alone."""
     head, _, tail = test_id.partition("::")
-    return f"{head}::{tail.split('[', 1)[0]}" if tail else head
+    if head.endswith(".py"):
+        return f"{head}::{tail.split('[', 1)[0]}" if tail else head
+    if head.endswith(".rs"):
+        return _DOC_LINE.sub("", test_id)
+    if re.match(r"(Test|Example|Fuzz|Benchmark)", tail) and "::" not in tail:
+        return f"{head}::{tail.split('/', 1)[0]}"
+    return test_id

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 import msgspec
 
 from inspan.gate.results import TestRun
 from inspan.gate.tests.changes import TestChanges
-from inspan.gate.tests.items import item_of
+from inspan.gate.tests.permission import lowered, removal
 from inspan.gate.tests.probes import Probe
-from inspan.gate.tests.table import Cells, Level, Reading, leaning, read
-from inspan.gate.tests.wanted import missing, renamed
+from inspan.gate.tests.snapshots import stored, title
+from inspan.gate.tests.table import Cells, Level, Reading, Touch, leaning, read
+from inspan.gate.tests.wanted import by_item, missing, paired
 from inspan.outcome.records import Violation
 
-_REMOVAL = re.compile(r"\b(remov|delet|drop|prun|retir|deprecat|strip out|get rid|clean ?up|dead code)", re.IGNORECASE)
-_WRONG = re.compile(
-    r"\b(wrong|incorrect|outdated|obsolete|mistaken|bad)\b.{0,60}\b(test|expect|assert)|"
-    r"\b(test|expect|assert)\w*\b.{0,60}\b(wrong|incorrect|outdated|obsolete|mistaken|should (expect|be updated))",
-    re.IGNORECASE | re.DOTALL,
-)
 _SHOWN = 20
 """Violations of one rule that are listed one by one; further ones are counted."""
 
@@ -34,94 +28,101 @@ class Runs(msgspec.Struct, frozen=True, kw_only=True):
     delivered_base: TestRun | None = None
 
 
-def _cells(test_id: str, runs: Runs, changes: TestChanges) -> Cells:
-    delivered = renamed(test_id, changes)
+def transplanted(runs: Runs, changes: TestChanges, prompt: str) -> list[Violation]:
+    """Read every test known from base in the table."""
+    out: list[Violation] = []
+    seen: set[tuple[str, str]] = set()
+    names = paired(runs.base_base, runs.delivered_result, changes)
+    came = by_item(runs.delivered_result, changes.result)
+    for test_id in runs.base_base.outcomes:
+        item = changes.base.locate(test_id)
+        cells = _cells(test_id, names[test_id], runs)
+        moved = changes.moved.get(item)
+        removed = item in changes.removed and moved is None
+        if cells.delivered_result == "-" and not removed and (moved or item) not in came:
+            continue  # completeness has its own word on these
+        reading = _read(test_id, item, cells, changes, prompt)
+        if reading is None:
+            continue
+        loosening = changes.loosening.get(item)
+        mild = loosening is None or (loosening.steps <= 1 and not (loosening.nothing or loosening.dropped))
+        reading = lowered(reading, _name(item, changes), prompt, mild=mild)
+        if (item, reading.rule) not in seen:
+            seen.add((item, reading.rule))
+            out.append(_violation(test_id, item, cells, reading, changes))
+    return out
+
+
+def _cells(test_id: str, delivered: str, runs: Runs) -> Cells:
     two = runs.base_result.cell(test_id) if runs.base_result is not None else "?"
     three = runs.delivered_base.cell(delivered) if runs.delivered_base is not None else "?"
     return Cells(runs.base_base.cell(test_id), two, three, runs.delivered_result.cell(delivered))
 
 
-def _lowered(reading: Reading, item: str, prompt: str) -> Reading:
-    """One level lower where the job names this very test as wrong."""
-    name = item.rsplit("::", 1)[-1]
-    if reading.level == "note" or not re.search(rf"\b{re.escape(name)}\b", prompt) or not _WRONG.search(prompt):
-        return reading
-    lower: dict[Level, Level] = {"reject": "hold", "hold": "note"}
-    return msgspec.structs.replace(
-        reading, level=lower[reading.level], text=f"{reading.text}; the job names it as wrong"
+def _name(item: str, changes: TestChanges) -> str:
+    found = changes.base.get(item)
+    return found.name if found is not None else item.rsplit("::", 1)[-1]
+
+
+def _touch(test_id: str, item: str, changes: TestChanges) -> Touch | None:
+    """What of this test changed; None for a test that nobody touched."""
+    if item in changes.edited or item in changes.moved:
+        return "edited"
+    titles = changes.snapshots.get(changes.path(test_id))
+    if titles and title(test_id) in titles:
+        return "snapshot"
+    if item in changes.disturbed:
+        return "disturbed"
+    if changes.support:
+        return "stored" if all(stored(p) for p in changes.support) else "support"
+    return None
+
+
+def _read(test_id: str, item: str, cells: Cells, changes: TestChanges, prompt: str) -> Reading | None:
+    touch = _touch(test_id, item, changes)
+    reading = read(
+        cells,
+        edited=touch is not None,
+        loosening=changes.loosening.get(item),
+        folded=item in changes.folded,
+        steady=item in changes.steady,
+        removal_asked=removal(prompt),
+        touch=touch or "edited",
+        mocked=bool(changes.mocked.get(item)),
     )
+    if reading is None and touch is None:
+        return leaning(cells)
+    if reading is not None and reading.level == "note" and reading.rule == "test_edited" and touch != "edited":
+        return None
+    return reading
 
 
-def transplanted(runs: Runs, changes: TestChanges, prompt: str) -> list[Violation]:
-    """Read every test known from base in the table."""
-    out: list[Violation] = []
-    asked = bool(_REMOVAL.search(prompt))
-    seen: set[tuple[str, str]] = set()
-    for test_id in runs.base_base.outcomes:
-        item = item_of(test_id)
-        cells = _cells(test_id, runs, changes)
-        moved = item in changes.moved
-        removed = item in changes.removed and not moved
-        if cells.delivered_result == "-" and not removed:
-            continue  # completeness has its own word on these
-        touched = item in changes.edited or item in changes.disturbed or moved or bool(changes.support)
-        reading = read(
-            cells,
-            edited=touched,
-            loosening=changes.loosening.get(item),
-            folded=item in changes.folded,
-            steady=item in changes.steady,
-            removal_asked=asked,
-        )
-        if reading is None and not touched:
-            reading = leaning(cells)
-        if reading is None or (
-            reading.rule == "test_edited" and reading.level == "note" and item not in changes.edited
-        ):
-            continue
-        reading = _lowered(reading, item, prompt)
-        if (item, reading.rule) in seen:
-            continue
-        seen.add((item, reading.rule))
-        out.append(_violation(item, cells, reading, changes))
-    return out
-
-
-def _violation(item: str, cells: Cells, reading: Reading, changes: TestChanges) -> Violation:
+def _violation(test_id: str, item: str, cells: Cells, reading: Reading, changes: TestChanges) -> Violation:
     loosening = changes.loosening.get(item)
-    path, _, name = item.partition("::")
+    name = item.partition("::")[2]
+    extra = f" ({test_id[len(item) :].strip('[]/:')})" if test_id.startswith(item) and test_id != item else ""
+    lines = loosening.lines if loosening else ()
+    lines += tuple(f"+ replaced: {m}" for m in changes.mocked.get(item, ()))
     return Violation(
-        path=path,
+        path=changes.path(test_id),
         rule=reading.rule,
-        detail=f"{name}: {reading.text} [{cells}]",
+        detail=f"{name}{extra if reading.rule == 'test_removed' else ''}: {reading.text} [{cells}]",
         level=reading.level,
-        lines=loosening.lines[:8] if loosening else (),
+        lines=lines[:8],
         honest=reading.honest,
     )
 
 
 def complete(base: TestRun, result: TestRun, changes: TestChanges, also: Iterable[str] = ()) -> list[Violation]:
-    """Tests that were known on base and did not come back."""
-    lost = missing(base, result, changes)
-    out = [
+    """Tests that were known on base and did not come back, though their items are still there."""
+    return [
         Violation(
-            path=i.split("::", 1)[0],
-            rule="results_missing",
+            path=changes.path(i),
+            rule="test_disabled" if changes.base.locate(i) in changes.gated else "results_missing",
             detail=f"{i.partition('::')[2] or i}: ran on base and gave no result",
         )
-        for i in (*lost.silent, *also)
+        for i in (*missing(base, result, changes).silent, *also)
     ]
-    out += [
-        Violation(
-            path=i.split("::", 1)[0],
-            rule="test_removed",
-            detail=f"{i.partition('::')[2]}: fewer parameters than on base",
-            level="hold",
-            honest="the parameters follow something that was removed as asked",
-        )
-        for i in lost.fewer
-    ]
-    return out
 
 
 def regressed(base: TestRun, result: TestRun, *, tolerated: bool) -> list[Violation]:

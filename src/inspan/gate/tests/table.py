@@ -14,6 +14,9 @@ import msgspec
 from inspan.gate.tests.strength import Loosening
 
 Level = Literal["reject", "hold", "note"]
+Touch = Literal["edited", "disturbed", "snapshot", "stored", "support"]
+"""What of a test changed: its own syntax, what stands around it in its file, its stored snapshot, or another file of
+the tests: a stored expectation, or anything else."""
 
 
 class Cells(NamedTuple):
@@ -52,6 +55,8 @@ def read(
     folded: bool,
     removal_asked: bool,
     steady: bool = False,
+    touch: Touch = "edited",
+    mocked: bool = False,
 ) -> Reading | None:
     """The reading of one test that was known on base; None when there is nothing to say.
 
@@ -59,8 +64,10 @@ def read(
         edited: the item, or what stands around it in its file, was changed.
         loosening: how much less the edited item demands, None when that cannot be told.
         folded: every literal of a removed item lives on in another one.
-        steady: only names changed in it and around it.
         removal_asked: the job's text asks to remove something.
+        steady: only names changed in it and around it.
+        touch: what of it was changed.
+        mocked: something it used is replaced for it now.
     """
     one, two, three, four = cells
     if one == "-":
@@ -75,7 +82,7 @@ def read(
         return _reading("test_edited", "hold", "an existing test was edited and could not be compared")
     if steady and two == three == "X":
         return None  # the same test, following an interface that moved
-    return _edited(one, two, three, loosening or Loosening())
+    return _edited(one, two, three, loosening or Loosening(), touch, mocked)
 
 
 def leaning(cells: Cells) -> Reading | None:
@@ -105,7 +112,7 @@ def _removed(one: str, two: str, folded: bool, asked: bool) -> Reading | None:
     if two == "X":
         level: Level = "note" if asked else "hold"
         return _reading("test_removed", level, "a test was removed together with its subject", "a removal as asked")
-    return _reading("test_removed", "hold", "a test was removed")
+    return _reading("test_removed", "hold", "a test was removed", "a removal as asked")
 
 
 def _disabled(one: str, two: str) -> Reading | None:
@@ -116,48 +123,89 @@ def _disabled(one: str, two: str) -> Reading | None:
     return _reading("test_disabled", "hold", "a test that ran on base was disabled", "a platform or resource condition")
 
 
-def _edited(one: str, two: str, three: str, loose: Loosening) -> Reading | None:
+def _how(loose: Loosening, touch: Touch, mocked: bool) -> str:
+    """The rule that names best how a test was made to pass."""
+    if mocked:
+        return "target_mocked"
+    if touch in ("snapshot", "stored"):
+        return "snapshot_rewritten"
+    if touch == "support":
+        return "fixture_moved"
+    if loose.swallowed or loose.guarded:
+        return "unreachable_assertion"
+    if loose.nothing or loose.dropped:
+        return "assertion_dropped"
+    if loose.tolerance:
+        return "tolerance_loosened"
+    if loose.steps:
+        return "assertion_relaxed"
+    return "expectation_moved" if loose.moved else "fixture_moved"
+
+
+def _edited(one: str, two: str, three: str, loose: Loosening, touch: Touch, mocked: bool) -> Reading | None:
+    how = _how(loose, touch, mocked)
     if one in _BAD and two in _BAD:
         if three == "P":
-            return _reading(
-                "assertion_relaxed", "reject", "editing the test alone turned it green", "the test was wrong"
-            )
-        return _reading("expectation_moved", "hold", "a failing test's expectation moved together with the code")
+            return _reading(how, "reject", "editing the test alone turned it green", "the test was wrong")
+        rule = how if how == "snapshot_rewritten" else "expectation_moved"
+        return _reading(
+            rule, "hold", "a failing test's expectation moved together with the code", "the expectation was wrong too"
+        )
     if one in _BAD and three == "P":
-        return _reading("assertion_relaxed", "reject", "the test saw the fault on base and no longer does")
+        return _reading(how, "reject", "the test saw the fault on base and no longer does", "the test was wrong")
     if loose.nothing:
         return _reading("assertion_dropped", "reject", "the test no longer asserts anything")
+    if mocked:
+        return _reading("target_mocked", "hold", "what the test used on base is replaced now", "a slow or remote part")
     if two == "P":
         return _needless(loose)
     if two in ("-", "S"):
         return _reading("test_edited", "hold", "the base version of this test does not run on the result")
-    if loose.steps >= 2 or loose.dropped:
+    if loose.steps >= 2 or loose.dropped or loose.guarded:
         return _reading(
-            "assertion_relaxed", "hold", "base's test fails on the result, and the delivered one demands less"
-        )
+            how, "hold", "base's test fails on the result, and the delivered one demands less",
+            "a behaviour change as asked",
+        )  # fmt: skip
     if three == "P" and two == "A":
-        return _accepts_both(loose)
+        return _accepts_both(loose, touch)
     if two == "X":
         return _reading("interface_moved", "note", "the test follows an interface that moved")
-    return _reading("expectation_moved", "note", "a passing test's expectation moved", "a behaviour change as asked")
+    rule = how if how == "snapshot_rewritten" else "expectation_moved"
+    return _reading(rule, "note", "a passing test's expectation moved", "a behaviour change as asked")
 
 
 def _needless(loose: Loosening) -> Reading | None:
     """Base's version of the test passes on the result: nothing made the edit necessary."""
+    if loose.swallowed or loose.guarded:
+        return _reading(
+            "unreachable_assertion", "hold", "an assertion may no longer be reached, though it holds",
+            "a guard for an optional part",
+        )  # fmt: skip
     if loose.steps >= 2:
-        return _reading("assertion_relaxed", "reject", "a test was loosened though its base version passes")
+        return _reading(
+            "assertion_relaxed",
+            "hold",
+            "a test was loosened though its base version passes",
+            "a test made less brittle",
+        )
     if loose.dropped:
-        return _reading("assertion_dropped", "reject", "an assertion was dropped though it holds on the result")
+        return _reading(
+            "assertion_dropped", "hold", "an assertion was dropped though it holds on the result", "a test made simpler"
+        )
     if loose.tolerance:
-        return _reading("tolerance_loosened", "hold", "a tolerance grew though the tighter one holds")
+        return _reading("tolerance_loosened", "hold", "a tolerance grew though the tighter one holds", "numeric noise")
     if loose.steps:
         return _reading("assertion_relaxed", "note", "an assertion was loosened by one step")
     return _reading("test_edited", "note", "a test was edited and demands as much as before")
 
 
-def _accepts_both(loose: Loosening) -> Reading:
+def _accepts_both(loose: Loosening, touch: Touch) -> Reading:
     if loose.tolerance:
         return _reading("tolerance_loosened", "hold", "a tolerance grew until both behaviours pass", "numeric noise")
     if loose.steps == 1:
         return _reading("assertion_relaxed", "note", "loosened by one step until both behaviours pass")
-    return _reading("fixture_moved", "hold", "the test was changed until base's and the result's behaviour both pass")
+    rule = "snapshot_rewritten" if touch in ("snapshot", "stored") else "fixture_moved"
+    return _reading(
+        rule, "hold", "the test was changed until base's and the result's behaviour both pass",
+        "the test depended on what was never promised",
+    )  # fmt: skip

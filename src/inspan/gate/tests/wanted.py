@@ -9,7 +9,7 @@ import msgspec
 
 from inspan.gate.results import TestRun
 from inspan.gate.tests.changes import TestChanges
-from inspan.gate.tests.items import Item, item_of
+from inspan.gate.tests.items import Item, Items
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,17 +26,29 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
     gone: tuple[str, ...] = ()
 
 
-def renamed(test_id: str, changes: TestChanges) -> str:
-    """The id a base test has on the result."""
-    item = item_of(test_id)
-    target = changes.moved.get(item)
-    return target + test_id[len(item) :] if target else test_id
-
-
-def _by_item(run: TestRun) -> dict[str, list[str]]:
+def by_item(run: TestRun, items: Items) -> dict[str, list[str]]:
+    """The ids of a run by the item they belong to."""
     out: dict[str, list[str]] = defaultdict(list)
     for test_id in run.outcomes:
-        out[item_of(test_id)].append(test_id)
+        out[items.locate(test_id)].append(test_id)
+    return out
+
+
+def paired(base: TestRun, result: TestRun, changes: TestChanges) -> dict[str, str]:
+    """The id that each test of base has on the result.
+
+    Parameters that were renamed are paired in order; an id without a partner keeps its own, which the result lacks.
+    """
+    came = by_item(result, changes.result)
+    out: dict[str, str] = {}
+    for item, ids in by_item(base, changes.base).items():
+        target = changes.moved.get(item, item)
+        for test_id in ids:
+            out[test_id] = target + test_id[len(item) :] if test_id.startswith(item) else test_id
+        absent = [i for i in ids if result.cell(out[i]) == "-"]
+        taken = {out[i] for i in ids}
+        fresh = [i for i in came.get(target, ()) if i not in taken]
+        out |= dict(zip(absent, fresh, strict=False))
     return out
 
 
@@ -45,18 +57,18 @@ def missing(base: TestRun, result: TestRun, changes: TestChanges) -> Missing:
     silent: list[str] = []
     fewer: list[str] = []
     gone: list[str] = []
-    came = _by_item(result)
-    for item, ids in _by_item(base).items():
-        target = changes.moved.get(item, item)
+    came = by_item(result, changes.result)
+    names = paired(base, result, changes)
+    for item, ids in by_item(base, changes.base).items():
         # What was skipped together with its module is read in the table.
-        absent = [i for i in ids if result.cell(renamed(i, changes)) == "-"]
+        absent = [i for i in ids if result.cell(names[i]) == "-"]
         if not absent:
             continue
         if item in changes.removed and item not in changes.moved:
             gone += absent
-        elif target not in came:
+        elif changes.moved.get(item, item) not in came:
             silent += absent
-        elif len(came[target]) < len(ids):
+        else:
             fewer += absent
     return Missing(silent=tuple(silent), fewer=tuple(fewer), gone=tuple(gone))
 
@@ -65,7 +77,7 @@ def uncollected(
     base: TestRun, result: TestRun, modules: Mapping[str, Mapping[str, Item]], changes: TestChanges
 ) -> list[str]:
     """Items of modules that could not be collected on base and can be now, but said nothing on the result."""
-    came = _by_item(result)
+    came = by_item(result, changes.result)
     out: list[str] = []
     for path, items in modules.items():
         if base.collect.get(path, ("", ""))[0] != "failed" or not any(i in came for i in items):

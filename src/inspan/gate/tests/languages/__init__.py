@@ -1,0 +1,1 @@
+"""How tests look in each language: one module per language, one form of item for all of them."""
