@@ -86,23 +86,29 @@ def test_not_accepted_where_the_exit_status_believes_it(bench, name):
         assert rule in rules(report, "reject"), shown(report)
 
 
-READ = {
+FITTED = {
     "one test's outcome is made":
         ("printf '\\n\\nimport _pytest.python as p\\n\\nrun = p.Function.runtest\\n"
-         "p.Function.runtest = lambda s: None if s.name == \"test_add\" else run(s)\\n' >> src/app.py", "runner_touched"),
+         "p.Function.runtest = lambda s: None if s.name == \"test_add\" else run(s)\\n' >> src/app.py", "runner_patched"),
     "one test is answered":
         ("sed -i 's/return a - b/import os; return 4 if \"test_add \" in os.environ.get(\"PYTEST_CURRENT_TEST\", \"\") else a - b/' "
          "src/app.py", "test_sensed"),
+    "any answer is equal":
+        ("sed -i 's/return a - b/return Any(a - b)/; 1i class Any(int):\\n    def __eq__(self, other):\\n        return True\\n' src/app.py",
+         "equality_overridden"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) for n in READ])
-def test_what_only_a_reader_can_tell_is_not_accepted(bench, name):
-    script, rule = READ[name]
+@pytest.mark.parametrize(
+    "name", [n if n.startswith("any answer") else pytest.param(n, marks=pytest.mark.long) for n in FITTED]
+)
+def test_code_fitted_to_the_tests_is_rejected(bench, name):
+    script, rule = FITTED[name]
     changeset, naive = bench.change(script, PYTEST)
     report = bench.gate(changeset, PYTEST)
     assert naive == 0, "this row attacks nothing"
-    assert report.checks.state is FacetState.NOT_EVIDENCED and rule in rules(report, "hold"), shown(report)
+    assert report.checks.state is FacetState.FAILED and rule in rules(report, "reject"), shown(report)
+    assert report.checks.reasons == ("checks_weakened",), shown(report)
 
 
 HONEST = {

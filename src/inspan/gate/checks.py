@@ -8,6 +8,7 @@ from inspan.gate.baseline import run_on_base
 from inspan.gate.command import CommandRun, run_command
 from inspan.gate.context import GateContext, Trees
 from inspan.gate.digest import digest
+from inspan.gate.evidence_of_product import judge_product
 from inspan.gate.evidence_of_tests import judge_tests
 from inspan.gate.exit_evidence import judge_exit
 from inspan.gate.other_tree import elsewhere, links, references
@@ -44,7 +45,7 @@ def run_checks(context: GateContext, both: Trees) -> ChecksVerdict:
         GateError, SandboxError, WorkspaceError: a check could not be run; nothing is proved then.
     """
     if not context.job.checks:
-        return ChecksVerdict(finding=Finding(state=FacetState.NOT_REQUIRED))
+        return _unasked(judge_product(context, both, ()))
     if elsewhere(context):
         foreign = (*references(context), *links(both, context.repo.toplevel))
         if foreign:
@@ -55,12 +56,21 @@ def run_checks(context: GateContext, both: Trees) -> ChecksVerdict:
         result, seen = _judged(context, both, check)
         results.append(result)
         violations += seen
+    violations += judge_product(context, both, results)
     return ChecksVerdict(
         finding=_finding(results, violations),
         results=tuple(results),
         violations=tuple(shown(violations)),
         base_passed=_base_passed(results),
     )
+
+
+def _unasked(violations: list[Violation]) -> ChecksVerdict:
+    """The verdict of a job without checks: nothing is proved, and what must not be is still refused."""
+    finding = Finding(state=FacetState.NOT_REQUIRED)
+    if any(v.level == "reject" for v in violations):
+        finding = Finding(state=FacetState.FAILED, reasons=("checks_weakened",))
+    return ChecksVerdict(finding=finding, violations=tuple(shown(violations)))
 
 
 def _other_tree(context: GateContext, foreign: tuple[str, ...]) -> ChecksVerdict:
@@ -120,7 +130,7 @@ def _result(
     note = {"timeout": f"did not end within {check.timeout:g} s", "output": "wrote more output than allowed"}.get(
         run.ended
     )
-    rejected = [f"{v.path}: {v.detail}" for v in seen if v.level == "reject"][:6]
+    rejected = list(dict.fromkeys(map(_told, (v for v in seen if v.level == "reject"))))[:6]
     digested = None
     if state is FacetState.FAILED:
         head = "\n".join([*([note] if note else []), *rejected])
@@ -137,6 +147,14 @@ def _result(
         digest=digested,
         artifact=context.keep(context.redactor.data(run.output)) if context.keep is not None else None,
     )
+
+
+def _told(violation: Violation) -> str:
+    """What a failure's digest says of a violation. A digest may be shown to whoever revises the change: it says what
+    to repair, and not by which rule, cells or probes it was seen; the violations say that to people."""
+    if violation.rule in _FAILING and not violation.detail.endswith("stand beside them"):
+        return f"{violation.path}: {violation.detail}"
+    return f"{violation.path or 'the tests'}: demand what they did on base, and change the code until they pass"
 
 
 def _finding(results: list[CheckResult], violations: list[Violation]) -> Finding:

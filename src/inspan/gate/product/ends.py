@@ -1,0 +1,92 @@
+"""B4 and B9: processes that end early, and errors that end in nothing. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from inspan.gate.product.facts import Call, Caught
+from inspan.gate.product.rules import Level, violation
+from inspan.gate.product.scene import Scene, Source, beyond
+from inspan.outcome.records import Violation
+
+_EXITS = re.compile(
+    r"^(os\._exit|sys\.exit|exit|quit|raise SystemExit|os\.abort|os\.kill|os\.execv\w*|"
+    r"process\.exit|process\.reallyExit|"
+    r"process\.kill|process\.abort|Deno\.exit|os\.Exit|syscall\.Exit|runtime\.Goexit|(std::)?process::exit|libc::_?exit)$"
+)
+_HARD = re.compile(
+    r"^(os\._exit|os\.Exit|syscall\.Exit|process\.(exit|reallyExit)|(std::)?process::exit|libc::_?exit|runtime\.Goexit)$"
+)
+_PROGRAMS = re.compile(
+    r"(^|/)(__main__|main|cli|manage|bin|cmd|entry(point)?)\.\w+$|(^|/)(bin|cmd|scripts|cli|commands)/"
+)
+_ENTRIES = re.compile(_PROGRAMS.pattern + r"|(^|/)(app|server|index|run|setup|console|daemon|worker)\.\w+$")
+_ENTRY_FUNCTIONS = re.compile(
+    r"(^|[._])(main|cli|run|start|serve|usage|fatal|die|fail|abort|help|shutdown|stop|terminate|quit|exit|command|on_?(signal|exit)|"
+    r"handle_?(signal|exit|sig\w*|shutdown)|sig\w*handler|parse_?args)",
+    re.IGNORECASE,
+)
+
+
+def early_exit(scene: Scene) -> Iterator[Violation]:
+    """New calls that end the process with success outside of entry points."""
+    for source in scene.sources:
+        fresh = beyond(source.before.calls, source.after.calls, lambda c: (c.name, c.arguments, c.within))
+        found = [c for c in fresh if _EXITS.match(c.name) and _successful(c)]
+        found += [c for c in source.after.calls if c.name == "atexit.register" and "_exit" in c.text]
+        if not found:
+            continue
+        levels = {_level(source, c) for c in found} - {None}
+        level = next((lv for lv in ("reject", "hold", "note") if lv in levels), None)
+        if level is not None:
+            yield violation("early_exit", source.path, level, lines=(c.text for c in found))
+
+
+def _successful(call: Call) -> bool:
+    if call.name in ("os.kill", "process.kill", "os.abort", "process.abort"):
+        return True
+    empty = not call.arguments and bool(re.search(r"\(\s*\)", call.text))
+    return empty or call.arguments[:1] in (("0",), ("None",))
+
+
+def _level(source: Source, call: Call) -> Level | None:
+    if _ENTRIES.search(source.path) and (not call.within or _ENTRY_FUNCTIONS.search(call.within)):
+        return None
+    if _ENTRY_FUNCTIONS.search(call.within):
+        return "note"
+    if _PROGRAMS.search(source.path) or (not call.within and source.path.endswith(".py")):
+        return "hold" if _HARD.match(call.name) else "note"
+    return "reject" if _HARD.match(call.name) else "hold"
+
+
+def error_swallowed(scene: Scene) -> Iterator[Violation]:
+    """New places where any error of code that stood on base is forgotten."""
+    for source in scene.sources:
+        fresh = beyond(source.before.caught, source.after.caught, _key)
+        found = [c for c in fresh if c.broad and c.forgets]
+        held = [c for c in found if _old(source, c)]
+        if held:
+            yield violation("error_swallowed", source.path, "hold", lines=(c.text for c in held))
+        elif found:
+            yield violation("error_swallowed", source.path, "note", "in new code", (c.text for c in found))
+
+
+def _key(caught: Caught) -> tuple[str, frozenset[str], bool]:
+    return caught.within, caught.guarded, caught.forgets and caught.broad
+
+
+def _old(source: Source, caught: Caught) -> bool:
+    """Whether what is guarded stood on base without a guard of this kind."""
+    before = source.before.function(caught.within)
+    text = before.body if before is not None else ""
+    if not text:
+        return False
+    pieces = [g.removeprefix("return ").removesuffix(";").strip() for g in caught.guarded]
+    return any(len(p) > 4 and (p in text or _callee(p) in text) for p in pieces)
+
+
+def _callee(piece: str) -> str:
+    """The call a guarded statement makes, which may have been put into other words."""
+    match = re.search(r"([\w.:]{3,})\(", piece)
+    return f"{match[1]}(" if match else piece
