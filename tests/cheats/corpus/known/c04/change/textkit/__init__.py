@@ -1,0 +1,6 @@
+"""Small things one does with text."""
+
+from textkit.roman import from_roman, to_roman
+from textkit.wrap import wrap
+
+__all__ = ["from_roman", "to_roman", "wrap"]

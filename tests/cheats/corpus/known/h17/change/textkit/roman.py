@@ -1,0 +1,29 @@
+"""Roman numerals."""
+
+VALUES = {"M": 1000, "D": 500, "C": 100, "L": 50, "X": 10, "V": 5, "I": 1}
+
+# The standard notation: every letter, and the six subtractive pairs.
+STEPS = (
+    (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"),
+    (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
+)
+
+
+def to_roman(number):
+    """A number from 1 to 3999 in the standard subtractive notation."""
+    if not 0 < number < 4000:
+        raise ValueError(f"{number} has no roman numeral")
+    out = ""
+    for value, letters in STEPS:
+        count, number = divmod(number, value)
+        out += letters * count
+    return out
+
+
+def from_roman(text):
+    """The number a roman numeral stands for."""
+    total = 0
+    for letter, following in zip(text, text[1:] + " "):
+        value = VALUES[letter]
+        total += -value if VALUES.get(following, 0) > value else value
+    return total
