@@ -7,16 +7,14 @@ import msgspec
 from inspan.engine.context import Context, Stopwatch, changed, timed
 from inspan.engine.places import environment_of, owner_at
 from inspan.engine.records import Collected, Prepared, Progress, Resolved
-from inspan.engine.setup import ensure_setup
+from inspan.engine.setup import forget_once, setup_for_result
 from inspan.engine.stages import failed, stage
 from inspan.errors import InspanError
 from inspan.gate.context import GateContext
 from inspan.gate.evidence import run_gate
-from inspan.gate.setup import setup_changed
 from inspan.outcome.records import FacetState
 from inspan.spec.job import Job
 from inspan.store.states import GATING
-from inspan.workspace.build import SetupLayer
 from inspan.workspace.changeset import Changeset
 
 WORTH_CHECKING = ("declared_incomplete",)
@@ -36,11 +34,14 @@ def gate(context: Context, progress: Progress) -> Progress:
     check = bool(spec.checks) and _worth_checking(progress, collected)
     if check:
         try:
-            layer = _setup_for_checks(context, job, spec, resolved, prepared, changeset)
+            layer = setup_for_result(context, job, prepared, changeset)
             desk = msgspec.structs.replace(desk, setup_for_checks=layer)
         except InspanError as error:  # the scope is judged all the same
             progress, check = failed(progress, "gate", error.reason, str(error)), False
-    gated = run_gate(desk, check=check)
+    try:
+        gated = run_gate(desk, check=check)
+    finally:
+        forget_once(context, job)
     if gated.error is not None:
         unseen = gated.checks or gated.scope
         progress = failed(progress, "gate", unseen.reasons[0], gated.error)
@@ -77,13 +78,3 @@ def _desk(
         on_progress=lambda text: context.say(job, "check", {"text": text}),
         cancelled=lambda: context.cancelled(job),
     )
-
-
-def _setup_for_checks(
-    context: Context, job: str, spec: Job, resolved: Resolved, prepared: Prepared, changeset: Changeset
-) -> SetupLayer | None:
-    """A layer made from the result, when the result changed what set-up reads."""
-    paths = [file.path for file in changeset.change.files]
-    if prepared.setup is None or changeset.result is None or not setup_changed(paths, resolved.setup_inputs):
-        return None
-    return ensure_setup(context, job, changeset.result, spec.setup, prepared.toolset)

@@ -35,7 +35,7 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
         level: the sandbox level, decided and probed.
         path: PATH of the command that asked.
         pass_env: names of further environment variables let in.
-        setup_inputs: globs of files whose change makes set-up run again.
+        setup_inputs: globs of the files set-up reads, where its commands are the configured ones.
         egress: destinations granted by the job and by the configuration of its backend.
         private: those of them that may lead to an address that is not global.
         workspace: kind of workspace.

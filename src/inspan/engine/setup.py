@@ -1,8 +1,8 @@
 """Set-up: the commands that install what checks and agent need, run before any agent exists.
 
 They run in a sandbox of their own, and what they wrote is frozen as a layer that every job with the same question uses.
-Commands that are known to read lock files and manifests alone, or that the configuration says read certain files alone,
-see nothing else: their layer serves every base that has the same files. All others see the whole base, and theirs is that
+Commands that are known to read lock files and manifests alone, or of which the configuration says what they read, see
+nothing else: their layer serves every base that has the same files. All others see the whole base, and theirs is that
 base's alone; it starts from a copy of what the former made.
 """
 
@@ -60,14 +60,22 @@ class _Order(NamedTuple):
     keys: tuple[str, str]
     once: str | None
 
-    def find(self, key: str) -> SetupLayer | None:
-        return find_setup(self.context.state, self.resolved.repository, key, self.base)
+    @property
+    def complete(self) -> bool:
+        """Whether all commands can be run with ``inputs`` alone in view."""
+        return self.shared == len(self.commands)
+
+    def find(self, *names: str) -> SetupLayer | None:
+        """The first of some layers that is there."""
+        state, repo = self.context.state, self.resolved.repository
+        with Base(state, repo, self.base) as view:
+            found = (find_setup(state, repo, name, view) for name in names)
+            return next((layer for layer in found if layer is not None), None)
 
     def found(self) -> SetupLayer | None:
-        """The layer, where it has been made already."""
-        complete = self.shared == len(self.commands)
-        names = (*([self.once] if self.once else []), *([self.keys[0]] if complete else []), self.keys[1])
-        return next((layer for name in names if (layer := self.find(name)) is not None), None)
+        """The layer of all commands, where it has been made already."""
+        names = (self.once, self.keys[0] if self.complete else None, self.keys[1])
+        return self.find(*(name for name in names if name is not None))
 
 
 def ensure_setup(
@@ -148,8 +156,11 @@ def _made(order: _Order) -> SetupLayer:
     state, repo, key = order.context.state, order.resolved.repository, order.keys[0]
     below, tried = None, False
     if order.shared and not is_unfit(state, repo, key):
-        below, tried = order.find(key) or _made_bare(order), True
-        if below is not None and order.shared == len(order.commands):
+        below = order.find(key)
+        # Made from what an agent wrote it is found by no later job, and so is not made for a part of the commands.
+        if below is None and (order.complete or not order.once):
+            below, tried = _made_bare(order), True
+        if below is not None and order.complete:
             return below
     plan = plan_setup(
         state, repo, order.base, order.once or order.keys[1],
@@ -160,7 +171,7 @@ def _made(order: _Order) -> SetupLayer:
         begin_with(Path(below.lower), Path(below.home), plan)
     _run_all(order, plan, range(order.shared if below is not None else 0, len(order.commands)))
     made = freeze_setup(state, repo, order.base, order.once or order.keys[1], plan)
-    if tried and below is None:
+    if tried and below is None and not order.once:
         note_unfit(state, repo, key)
     return made
 
@@ -168,9 +179,7 @@ def _made(order: _Order) -> SetupLayer:
 def _made_bare(order: _Order) -> SetupLayer | None:
     """The layer of the commands that see their inputs alone; None where the whole base turns out to be wanted."""
     state, repo, resolved = order.context.state, order.resolved.repository, order.resolved
-    name = order.once if order.once and order.shared == len(order.commands) else order.keys[0]
-    if order.once and name != order.once:
-        return None  # made from what an agent wrote: no later job is to find it
+    name = order.once or order.keys[0]
     scratch = setup_scratch(state, repo, name)
     with Base(state, repo, order.base) as view:
         plan = plan_bare(
@@ -239,6 +248,7 @@ def _run(context: Context, job: str, resolved: Resolved, plan: MountPlan, toolse
         env=environment_of(toolset, resolved, context.environ) | {"PATH": toolset.path},
         tools=toolset.binds,
         ports=0,
+        limits=resolved.limits,
         egress=resolved.egress,
         private=resolved.private,
     )

@@ -37,8 +37,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
         sandbox: level used when a job says ``auto``; itself ``auto`` when nobody configured one.
         allow_none: level ``none`` may be chosen with a real provider.
         min_sandbox: the weakest level any job may use, None without such a demand.
-        checks, scope, setup, setup_inputs: defaults of a job; ``setup_inputs`` are globs of files whose change makes
-            set-up run again.
+        checks, scope, setup, setup_inputs: defaults of a job; ``setup_inputs`` are globs of the files the
+            set-up commands read.
         share: git-ignored directories of the checkout shown read-only. pass_env: names of environment variables let in.
         timeout, stall: seconds; None when not configured. deliver: None when not configured.
         backends: what is granted to a backend, by ``harness@provider/model``. egress: what holds for every grant.

@@ -94,13 +94,13 @@ def setup_scratch(state: State, repo: Repository, key: str) -> Path:
         raise state_error(refused, final.parent) from refused
 
 
-def find_setup(state: State, repo: Repository, key: str, base: str | None = None) -> SetupLayer | None:
+def find_setup(state: State, repo: Repository, key: str, view: Base | None = None) -> SetupLayer | None:
     """The frozen layer of that key, None when there is none yet, or none any more.
 
     A layer of which anything has changed since it was frozen is taken away and never used.
 
     Args:
-        base: the commit it is to stand on, for a shared layer's ``changed_tracked``.
+        view: the base it is to stand on, for a shared layer's ``changed_tracked``.
     """
     place = _place(state, repo, key)
     note_use(place)
@@ -114,9 +114,8 @@ def find_setup(state: State, repo: Repository, key: str, base: str | None = None
                 remove_tree(set_aside(place))
         return None
     changed = frozen.changed_tracked
-    if frozen.shared and base is not None:
-        with Base(state, repo, base) as view:
-            changed = view.tracked(f"{place}/layer")
+    if frozen.shared and view is not None:
+        changed = view.tracked(f"{place}/layer")
     return SetupLayer(
         key=key,
         lower=f"{place}/layer",
@@ -251,19 +250,25 @@ def freeze(
                 _arrive(scratch, tree, final, frozen)
     except OSError as refused:
         raise state_error(refused, final) from refused
-    found = find_setup(state, repo, key, base)
+    with Base(state, repo, base) as view:
+        found = find_setup(state, repo, key, view)
     if found is None:
         raise WorkspaceError("the set-up layer did not arrive", where=os.fspath(final))
     return found
 
 
 def _arrive(scratch: Path, tree: Path, final: Path, frozen: _Frozen) -> None:
-    """Put a layer into its place by one rename. It is sealed where it stands: a rename changes a directory's times."""
+    """Put a layer into its place by one rename.
+
+    It is sealed where it stands: a rename changes a directory's times, and overlayfs keeps another link to a layer's
+    whiteouts in its work directory, whose removal changes theirs.
+    """
     arrived = scratch.with_name(f"{SCRATCH}frozen-{final.name}")
     remove_tree(arrived)
     arrived.mkdir(mode=0o755)
     tree.rename(arrived / "layer")
     (scratch / "home").rename(arrived / "home")
+    remove_tree(scratch / "ws")
     sealed = msgspec.structs.replace(frozen, seals=_seals(arrived))
     (arrived / "meta.json").write_bytes(msgspec.json.encode(sealed))
     arrived.rename(final)

@@ -13,6 +13,7 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "queued": ("queued {job} on {backend}, level {level}", "dim"),
     "preparing": ("preparing a workspace at {base:.12}", "dim"),
     "setup": ("set-up {number} of {of}: {command}", "dim"),
+    "setup_widened": ("set-up again, with the whole repository in view: {why}", "dim"),
     "warning": ("warning: {text}", "warn"),
     "attempt_started": ("the agent works", "dim"),
     "attempt_ended": ("the agent ended: {end}", "dim"),

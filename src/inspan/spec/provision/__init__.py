@@ -1,0 +1,1 @@
+"""What set-up reads of a repository."""
