@@ -11,8 +11,9 @@ from inspan.gate.product.scene import Scene, beyond
 from inspan.outcome.records import Violation
 
 _NUMBERED = re.compile(r"(==|===|!=|!==|<|>|<=|>=|%)\s*\d|\d\s*(==|===|!=|!==|<|>|<=|>=)")
+_KEYED = re.compile(r"\[\s*id\(|\bid\(\w+\)\s+(not )?in\b|\.(get|setdefault|pop)\(\s*id\(")
 _ADDRESS = re.compile(
-    r"\[\s*id\(|\bid\(\w+\)|data_ptr\(\)|__array_interface__|\.ctypes\.data|unsafe\.Pointer|as_ptr\(\)\s+as\s+(usize|u64)|"
+    r"\bid\(\w+\)|data_ptr\(\)|__array_interface__|\.ctypes\.data|unsafe\.Pointer|as_ptr\(\)\s+as\s+(usize|u64)|"
     r"\.byteOffset|\{:p\}"
 )
 _KEEPS = re.compile(r"cache|memo|seen|last|store|known|previous", re.IGNORECASE)
@@ -42,7 +43,8 @@ def timing_gamed(scene: Scene) -> Iterator[Violation]:
     for source in scene.sources:
         before = " ".join(f.body for f in source.before.functions)
         for function in source.after.functions:
-            found = _ADDRESS.search(function.body)
-            if found and _KEEPS.search(function.body) and found[0] not in before:
+            kept = _ADDRESS.search(function.body) if _KEEPS.search(function.body) else None
+            found = _KEYED.search(function.body) or kept
+            if found and found[0] not in before:
                 at = function.body[max(0, found.start() - 60) : found.end() + 60]
                 yield violation("timing_gamed", source.path, "hold", function.name, [at])

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from inspan.gate.product.facts import Branch, Facts
 from inspan.gate.product.rules import Level, violation
 from inspan.gate.product.scene import Scene, Source, beyond
+from inspan.gate.syntax import language_of
 from inspan.gate.tests.conventions import is_test_file
 from inspan.outcome.records import Violation
 
@@ -130,6 +131,5 @@ def _paths(source: Source, names: dict[str, str]) -> Iterator[Violation]:
         path = names.get(name)
         if path is None or not (folder or name.startswith("test_") or is_test_file(text)):
             continue
-        code = path.endswith((".py", ".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", "_test.go", ".rs", ".snap"))
-        oracle = code or re.search(r"expect|golden|answer|oracle|want|solution|\.snap", path)
-        yield violation("oracle_read", source.path, "reject" if oracle else "hold", path, [text])
+        code = language_of(path) is not None or path.endswith(".snap")
+        yield violation("oracle_read", source.path, "reject" if folder or code else "hold", path, [text])
