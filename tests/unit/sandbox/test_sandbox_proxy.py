@@ -451,7 +451,15 @@ def test_bytes_are_bounded(outwards: bool) -> None:
 
 def test_a_tunnel_on_which_nothing_passes_is_closed() -> None:
     async def scene() -> None:
-        async with served() as far, proxied(f"127.0.0.1:{far}", caps=Caps(idle=2.0)) as (proxy, port):
+        over = asyncio.Event()
+
+        async def shouts(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                await shout(reader, writer)
+            finally:
+                over.set()
+
+        async with served(shouts) as far, proxied(f"127.0.0.1:{far}", caps=Caps(idle=2.0)) as (proxy, port):
             (_, _, silent), (_, _, (reader, writer)) = (
                 await ask(port, f"127.0.0.1:{far}"),
                 await ask(port, f"127.0.0.1:{far}"),
@@ -462,6 +470,7 @@ def test_a_tunnel_on_which_nothing_passes_is_closed() -> None:
                 writer.write(b"x")
                 drops += 1
                 await asyncio.sleep(0.1)
+            await over.wait()  # at its far end as well
             writer.write_eof()
             assert (await closed, await ended(reader, writer)) == (b"", b"X" * drops)
             assert told(proxy.record())[1] == (f"127.0.0.1:{far}", "failed", "idle", 1)
