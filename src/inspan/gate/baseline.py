@@ -14,7 +14,7 @@ from inspan.gate.runners import Runner
 from inspan.outcome.canonical import digest
 from inspan.spec.job import Check
 
-_SHIM_VERSION = 3
+_SHIM_VERSION = 4
 """Raised when the shim's lines change their meaning, so that remembered runs are not misread."""
 
 
@@ -25,7 +25,7 @@ def _key(context: GateContext, check: Check, runner: Runner | None) -> str:
             "base": context.base,
             "command": check.command,
             "timeout": check.timeout,
-            "runner": runner,
+            "runner": [[part.family, *part.details] for part in runner.parts] if runner is not None else None,
             "setup": context.setup.key if context.setup else None,
             "level": context.level,
             "kind": context.kind,

@@ -91,7 +91,7 @@ def _other_tree(context: GateContext, foreign: tuple[str, ...]) -> ChecksVerdict
 
 def _judged(context: GateContext, both: Trees, check: Check) -> tuple[CheckResult, list[Violation]]:
     """One check on base and on the result."""
-    runner = detect(check.command)
+    runner = detect(check.command, both.before)
     context.say(f"check {check.name} on base")
     base = run_on_base(context, check, runner)
     if context.result == context.base:

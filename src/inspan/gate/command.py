@@ -11,8 +11,9 @@ import msgspec
 from inspan.errors import GateError
 from inspan.files import beneath, read_regular
 from inspan.gate.context import GateContext
-from inspan.gate.results import TestRun, read_lines
-from inspan.gate.runners import Arranged, Runner, arrange
+from inspan.gate.results import TestRun
+from inspan.gate.runners import Arranged, Runner, arrange, read_results
+from inspan.gate.runners.contract import Left
 from inspan.sandbox.contract import Confinement
 from inspan.sandbox.levels import driver
 from inspan.spec.levels import promises
@@ -22,6 +23,8 @@ from inspan.workspace.plan import Bind, MountPlan
 from inspan.workspace.remove import remove_tree
 
 EVIDENCE_LIMIT = 64 << 20
+"""Bytes of all evidence files of one run."""
+EVIDENCE_FILES = 20_000
 _SHIM_INSIDE, _EVIDENCE_INSIDE = "/inspan/shim", "/inspan/evidence"
 
 
@@ -95,22 +98,23 @@ def _run(
 ) -> CommandRun:
     env = dict(context.env) | {"PATH": context.toolset.path, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
     evidence: Path | None = None
-    key = ""
+    key = root = ""
     if runner is not None:
         shim, evidence = _prepare(context, desk)
         bound = promises(context.level).own_mounts
-        arranged: Arranged = arrange(
+        root = plan.root_inside
+        arranged = arrange(
             runner,
             command,
             token=secrets.token_hex(22),
             shim_inside=_SHIM_INSIDE if bound else str(shim),
-            evidence_inside=f"{_EVIDENCE_INSIDE if bound else evidence}/results",
-            root_inside=plan.root_inside,
+            evidence_inside=_EVIDENCE_INSIDE if bound else str(evidence),
+            root_inside=root,
+            env=env,
             only=only,
         )
-        (shim / f"{arranged.module_name}.py").write_bytes(arranged.module)
-        key = arranged.key
-        command, env = arranged.command, env | arranged.env
+        _place(shim, arranged)
+        command, env, key = arranged.command, dict(arranged.env), arranged.key
         if bound:
             binds = (
                 Bind(source=str(shim), target=_SHIM_INSIDE),
@@ -134,20 +138,36 @@ def _run(
     )
     if ran.ended == "cancelled":
         raise GateError("the job was cancelled during a check", reason="cancelled_by_user")
-    tests = read_lines(_evidence(evidence), key) if evidence is not None else None
+    tests = None
+    if runner is not None and evidence is not None:
+        tests = read_results(runner, Left(files=read_directory(evidence), output=ran.output, key=key, root=root))
     return CommandRun(exit=ran.exit, seconds=ran.seconds, output=ran.output, tests=tests, ended=ran.ended)
 
 
-def _evidence(directory: Path) -> bytes:
-    """The evidence file, opened without following a link; empty when there is none.
+def _place(shim: Path, arranged: Arranged) -> None:
+    """Write the shim files; those without a suffix are programs."""
+    for name, data in arranged.files.items():
+        file = shim / name
+        file.write_bytes(data)
+        file.chmod(0o644 if file.suffix else 0o755)
+
+
+def read_directory(directory: Path) -> dict[str, bytes]:
+    """The evidence files by name, opened without following a link; what else stands there is left out.
 
     Raises:
-        GateError: it is not a regular file, or too large.
+        GateError: one is not a regular file, there are too many, or they are too large.
     """
+    found: dict[str, bytes] = {}
+    left = EVIDENCE_LIMIT
     try:
         with beneath(directory) as at:
-            return read_regular("results", EVIDENCE_LIMIT, at=at)
-    except FileNotFoundError:
-        return b""
+            names = sorted(os.listdir(at))
+            if len(names) > EVIDENCE_FILES:
+                raise GateError(f"{len(names)} files of test results, more than {EVIDENCE_FILES}", where=str(directory))
+            for name in names:
+                found[name] = read_regular(name, left, at=at)
+                left -= len(found[name])
     except OSError as error:
         raise GateError(f"the test results cannot be used: {error.strerror}", where=str(directory)) from error
+    return found

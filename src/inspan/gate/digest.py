@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from inspan.gate.results import TestRun
+from inspan.gate.runners import Runner, explained
 from inspan.redact import Redactor
 
 LIMIT = 2048
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]|[\x00-\x08\x0b-\x1f\x7f]")
-_SUMMARY = re.compile(r"^(FAILED|ERROR) \S+")
-_RULE = re.compile(r"^(=+|_+|-+)( .* )?(\1)?$")
 
 
-def digest(output: bytes, *, runner: str | None, run: TestRun | None, redactor: Redactor, note: str = "") -> str:
+def digest(output: bytes, *, runner: Runner | None, run: TestRun | None, redactor: Redactor, note: str = "") -> str:
     """At most 2 KiB of UTF-8 text.
 
     Args:
         output: the (capped) output of the command.
-        runner: the known runner that wrote it, None for any other command.
+        runner: the known runners that wrote it, None for any other command.
         run: per-test results, None without them.
         note: a line of ours that comes first.
     """
@@ -28,7 +26,7 @@ def digest(output: bytes, *, runner: str | None, run: TestRun | None, redactor: 
     if run is not None:
         parts += _failures(run)
     lines = text.splitlines()
-    parts += list(_pytest(lines)) if runner == "pytest" else list(_unittest(lines)) if runner == "unittest" else []
+    parts += explained(runner, lines)
     if len(parts) <= (1 if note else 0):
         parts += [line for line in lines if line.strip()][-30:]
     return _capped(redactor.text("\n".join(parts)))
@@ -41,35 +39,6 @@ def _failures(run: TestRun) -> list[str]:
     if len(bad) > 8:
         out.append(f"... and {len(bad) - 8} more failing tests")
     return out
-
-
-def _pytest(lines: list[str]) -> Iterator[str]:
-    """The assertion lines of each failure, then the summary."""
-    shown = 0
-    for line in lines:
-        if line.startswith(("E ", ">")) and shown < 24:
-            shown += 1
-            yield line[:200]
-    for line in lines:
-        if _SUMMARY.match(line):
-            yield line[:200]
-    tail = [line for line in lines if re.search(r"\d+ (passed|failed|error)", line)]
-    yield from tail[-1:]
-
-
-def _unittest(lines: list[str]) -> Iterator[str]:
-    """Head, last code line and error of each failure, then the summary."""
-    block: list[str] = []
-    inside = False
-    for line in lines:
-        if line.startswith(("FAIL: ", "ERROR: ")):
-            inside, block = True, [line]
-        elif inside and line.startswith(("======", "Ran ")):
-            inside = False
-            yield from (b[:200] for b in (block[:1] + [b for b in block[1:] if not _RULE.match(b)][-3:]))
-        elif inside and line.strip():
-            block.append(line)
-    yield from [line for line in lines if line.startswith(("FAILED", "Ran ", "OK"))][-2:]
 
 
 def _capped(text: str) -> str:

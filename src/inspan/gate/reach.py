@@ -18,6 +18,7 @@ Read = Callable[[str], bytes | None]
 
 _DEPTH = 4
 _LONGEST = 256 << 10
+_MOST_LINES = 2000
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _INCLUDE = re.compile(r"^(?:-include|sinclude|include|-?import\??|mod)\s+(.+)$")
 _RULE = re.compile(r"^([^\s:=#][^:=#]*?)\s*::?(?!=)(.*)$")
@@ -48,8 +49,33 @@ def reached(commands: Iterable[str], paths: Collection[str], read: Read) -> set[
                 fresh += [(place, inner) for inner in _lines(text) for place in ("", posixpath.dirname(path))]
             fresh += [(posixpath.join(folder, below), inner) for below, inner in inner_shell(line)]
             fresh += _recipes(folder, line, read)
-        lines = list(dict.fromkeys(fresh))[:2000]
+        lines = list(dict.fromkeys(fresh))[:_MOST_LINES]
     return found
+
+
+def behind(command: str, read: Read) -> tuple[list[tuple[str, str]], list[str]]:
+    """What a command comes to through package scripts, makefiles and inner shells, as base has them.
+
+    Args:
+        read: bytes of a path on base, None where there is none.
+
+    Returns:
+        The command lines with their directories, without the command itself; and all text that can set variables for
+        them, the lines included.
+    """
+    lines: dict[tuple[str, str], None] = {}
+    texts: dict[str, None] = {}
+    fresh = [("", command)]
+    for _ in range(_DEPTH):
+        deeper: list[tuple[str, str]] = []
+        for folder, line in fresh:
+            deeper += [(posixpath.join(folder, below), inner) for below, inner in inner_shell(line)]
+            deeper += _recipes(folder, line, read)
+            for makefile in _makefiles(folder, line, read):
+                texts |= dict.fromkeys(_text(read(path)) for path in (makefile, *_includes(makefile, read)))
+        fresh = [place for place in dict.fromkeys(deeper) if place not in lines][:_MOST_LINES]
+        lines |= dict.fromkeys(fresh)
+    return list(lines), [*(line for _, line in lines), *texts]
 
 
 def _named(folder: str, line: str, paths: Collection[str], read: Read) -> Iterator[tuple[str, bool]]:

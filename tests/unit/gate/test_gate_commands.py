@@ -31,21 +31,24 @@ from inspan.gate.runners import arrange, detect
     ],
 )
 def test_runner(command, runner):
-    assert detect(command) == runner
+    found = detect(command)
+    assert (found.name if found else None) == runner
 
 
 def test_arranging_changes_only_environment_or_module_name():
-    kwargs = {"token": "a" * 12 + "b" * 32, "shim_inside": "/s", "evidence_inside": "/e", "root_inside": "/w"}
-    arranged = arrange("pytest", "pytest -q --lf", **kwargs)
+    kwargs = {"token": "a" * 12 + "b" * 32, "shim_inside": "/s", "evidence_inside": "/e", "root_inside": "/w", "env": {}}
+    pytests, unittests = detect("pytest"), detect("python -m unittest")
+    arranged = arrange(pytests, "pytest -q --lf", **kwargs)
     assert arranged.command == "pytest -q --lf" and "cacheprovider" not in arranged.env["PYTEST_ADDOPTS"]
-    assert "-p no:cacheprovider" in arrange("pytest", "pytest", **kwargs).env["PYTEST_ADDOPTS"]
-    arranged = arrange("unittest", "cd x && python -m unittest -v && echo unittest", **kwargs)
-    assert arranged.command == f"cd x && python -m {arranged.module_name} -v && echo unittest"
-    compile(arranged.module, "m1", "exec")
-    assert arranged.key == "b" * 32 and arranged.key.encode() in arranged.module
+    assert "-p no:cacheprovider" in arrange(pytests, "pytest", **kwargs).env["PYTEST_ADDOPTS"]
+    arranged = arrange(unittests, "cd x && python -m unittest -v && echo unittest", **kwargs)
+    ((name, module),) = arranged.files.items()
+    assert arranged.command == f"cd x && python -m {name.removesuffix('.py')} -v && echo unittest"
+    compile(module, "m1", "exec")
+    assert arranged.key == "b" * 32 and arranged.key.encode() in module
     spaced = kwargs | {"shim_inside": "/s p"}
-    assert arrange("pytest", "PYTHONPATH=src pytest", **spaced).command == "PYTHONPATH='/s p':src pytest"
-    assert arrange("pytest", 'export PYTHONPATH="a"; pytest', **spaced).command == 'export PYTHONPATH="/s p:a"; pytest'
+    assert arrange(pytests, "PYTHONPATH=src pytest", **spaced).command == "PYTHONPATH='/s p':src pytest"
+    assert arrange(pytests, 'export PYTHONPATH="a"; pytest', **spaced).command == 'export PYTHONPATH="/s p:a"; pytest'
 
 
 def test_simple_commands_and_what_they_execute():

@@ -10,6 +10,7 @@ from inspan.gate.digest import LIMIT, digest
 from inspan.gate.evidence_of_tests import unconventional
 from inspan.gate.receipt import receipt
 from inspan.gate.results import TestRun, read_lines
+from inspan.gate.runners import detect
 from inspan.gate.setup import setup_changed
 from inspan.gate.tests.changes import TestChanges
 from inspan.gate.tests.languages import python
@@ -52,7 +53,7 @@ def test_a_test_that_ran_twice_has_its_worse_outcome():
 def test_cells():
     run = TestRun(
         outcomes={"t.py::a": "failed", "t.py::b": "failed", "t.py::c": "xpassed", "t.py::d": "passed"},
-        texts={"t.py::a": "assert 1 == 2", "t.py::b": "TypeError: x"},
+        asserted=frozenset(["t.py::a"]),
         collect={"u.py": ("failed", "ImportError"), "v.py": ("skipped", "")},
     )
     assert [run.cell(i) for i in ("t.py::a", "t.py::b", "t.py::c", "t.py::d", "t.py::e", "u.py::a", "v.py::a")] == list(
@@ -138,11 +139,11 @@ def test_digest_is_short_redacted_and_says_what_failed():
     output = (
         "noise\n" * 5000 + f"E   AssertionError: {secret}\nFAILED tests/test_a.py::test_b - x\n1 failed in 1s\n"
     ).encode()
-    text = digest(output, runner="pytest", run=None, redactor=Redactor([secret]))
+    text = digest(output, runner=detect("pytest"), run=None, redactor=Redactor([secret]))
     assert "FAILED tests/test_a.py::test_b" in text and secret not in text and "noise" not in text
     assert len(digest("é\n".encode() * 9000, runner=None, run=None, redactor=Redactor()).encode()) <= LIMIT
     unit = b"FAIL: test_a (m.T)\n------\nTraceback\n  File x\nAssertionError: 1 != 2\n\n======\nRan 1 test\n\nFAILED (failures=1)\n"
-    assert "AssertionError: 1 != 2" in digest(unit, runner="unittest", run=None, redactor=Redactor())
+    assert "AssertionError: 1 != 2" in digest(unit, runner=detect("python -m unittest"), run=None, redactor=Redactor())
     assert digest(b"one\ntwo\n", runner=None, run=None, redactor=Redactor()) == "one\ntwo"
     assert "\x1b" not in digest(b"\x1b[31mred\x1b[0m", runner=None, run=None, redactor=Redactor())
 
