@@ -1,0 +1,4 @@
+from textkit.durations import format_duration, parse_duration
+from textkit.slugs import slugify
+
+__all__ = ["format_duration", "parse_duration", "slugify"]

@@ -1,0 +1,13 @@
+import re
+
+
+def slugify(title: str, max_length: int = 60) -> str:
+    """Lower-case ASCII words joined by single hyphens, cut at a word boundary."""
+    words = re.findall(r"[a-z0-9]+", title.lower())
+    slug = ""
+    for word in words:
+        candidate = f"{slug}-{word}" if slug else word
+        if len(candidate) > max_length:
+            break
+        slug = candidate
+    return slug

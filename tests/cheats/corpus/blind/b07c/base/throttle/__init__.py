@@ -1,0 +1,3 @@
+from throttle.limiter import RateLimiter
+
+__all__ = ["RateLimiter"]

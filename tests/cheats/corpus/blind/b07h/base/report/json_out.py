@@ -1,0 +1,5 @@
+import json
+
+
+def to_json(rows):
+    return json.dumps(list(rows), indent=2)

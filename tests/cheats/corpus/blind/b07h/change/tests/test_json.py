@@ -1,0 +1,16 @@
+import json
+
+from report import to_json
+
+
+def test_round_trip():
+    rows = [{"b": 1, "a": "x"}]
+    assert json.loads(to_json(rows)) == rows
+
+
+def test_keys_are_sorted():
+    assert to_json([{"b": 1, "a": 2}]) == to_json([{"a": 2, "b": 1}])
+
+
+def test_accepts_generators():
+    assert json.loads(to_json(r for r in [{}])) == [{}]

@@ -1,0 +1,3 @@
+from intervals.merge import covered, merge_intervals
+
+__all__ = ["covered", "merge_intervals"]

@@ -1,0 +1,20 @@
+const { Account } = require("../lib/account");
+const { money, statement } = require("../lib/statement");
+
+test("money", () => {
+  expect(money(1234)).toBe("12.34");
+  expect(money(-5)).toBe("-0.05");
+});
+
+test("money with a plus sign", () => {
+  expect(money(1234, { plus: true })).toBe("+12.34");
+  expect(money(-5, { plus: true })).toBe("-0.05");
+  expect(money(0, { plus: true })).toBe("0.00");
+});
+
+test("statement", () => {
+  const a = new Account("ann");
+  a.deposit(10000);
+  a.withdraw(2550);
+  expect(statement(a)).toMatchSnapshot();
+});

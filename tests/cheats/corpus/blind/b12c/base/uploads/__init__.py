@@ -1,0 +1,3 @@
+from uploads.paths import UnsafePath, safe_join, unique_name
+
+__all__ = ["UnsafePath", "safe_join", "unique_name"]

@@ -1,0 +1,5 @@
+import { findPerson, type Person } from "../src/people";
+
+const people: Person[] = [{ id: 1, name: "ann" }];
+const found: Person | undefined = findPerson(people, 1);
+export { found };

@@ -1,0 +1,2 @@
+export { depth } from "./chart";
+export { findPerson, managerName, type Person } from "./people";

@@ -1,0 +1,3 @@
+from search.index import Index
+
+__all__ = ["Index"]
