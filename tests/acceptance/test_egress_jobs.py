@@ -6,20 +6,30 @@ proxy's log has every attempt.
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
+import re
+import socket
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from runs import HARNESSES, inspan, make_repository, nothing_left, run
 
+from inspan.sandbox.addresses import first_refused
 from inspan.sandbox.levels import probe
 from inspan.spec.paths import state
 from inspan.store import read
 from support.reach import CLIENT, echo
 
 OTHERS = ("api.anthropic.com:443", "api.openai.com:443", "openrouter.ai:443", "169.254.169.254:80")
+WHEEL = "iniconfig"
+"""A small package without dependencies, in Python alone."""
 PROGRAMS = ["bare", *(pytest.param(p, marks=[pytest.mark.real, pytest.mark.long]) for p in ("claude-code", "codex"))]
 
 
@@ -106,3 +116,64 @@ def test_without_a_grant_the_same_job_reaches_nothing(tmp_path: Path) -> None:
         assert found.document["isolation"]["connections"] is None
         refused = inspan("run", "look", *flags, "--sandbox", "none", "--egress", here)
     assert refused.returncode != 0 and "granted destinations" in refused.stderr
+
+
+ASK_PIP = """
+from pip._internal.cli.cmdoptions import index_url
+from pip._internal.configuration import Configuration
+found = Configuration(isolated=False)
+found.load()
+known = dict(found.items())
+print(next((known[key] for key in (":env:.index-url", "install.index-url", "global.index-url") if key in known), index_url().default))
+"""
+
+
+def index() -> tuple[list[str], list[str]]:
+    """Where the pip of this machine fetches from, and which of it is not of the public internet; NORUN without it."""
+    told = subprocess.run([sys.executable, "-c", ASK_PIP], capture_output=True, text=True)
+    if told.returncode != 0:
+        pytest.skip("NORUN: pip does not say where it fetches from")
+    url = told.stdout.strip()
+    place = urlsplit(url)
+    if place.scheme != "https" or place.hostname is None or place.username:
+        pytest.skip("NORUN: pip's index is not an https address without a login")
+    try:
+        with urllib.request.urlopen(f"{url.rstrip('/')}/{WHEEL}/", timeout=60) as answer:
+            page = answer.read(1 << 20).decode()
+            files = {urlsplit(urljoin(answer.url, link)) for link in re.findall(r'href="([^"]+)"', page)}
+    except OSError as error:
+        pytest.skip(f"NORUN: pip's index cannot be reached: {error}")
+    hosts = {(place.hostname, place.port or 443), *((f.hostname or "", f.port or 443) for f in files)}
+    granted = [f"{host}:{port}" for host, port in sorted(hosts)]
+    inwards = [
+        f"{host}:{port}" for host, port in sorted(hosts)
+        if first_refused(ipaddress.ip_address(row[4][0]) for row in socket.getaddrinfo(host, port))
+    ]  # fmt: skip
+    return granted, inwards
+
+
+@pytest.mark.long
+def test_set_up_installs_from_the_index_through_the_proxy(tmp_path: Path) -> None:
+    if not probe("sandbox", str(tmp_path)).available:
+        pytest.skip("NORUN: no sandbox here")
+    granted, inwards = index()
+    repo = make_repository(tmp_path / "repo", {"README.md": "hello\n"})
+    certificates = [
+        name for name in ("PIP_CERT", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE") if name in os.environ
+    ]
+    config = f"pass_env = {json.dumps(certificates)}\n[egress]\nprivate = {json.dumps(inwards)}\n"
+    Path(os.environ["INSPAN_CONFIG"]).write_text(config)
+    install = f"python3 -m pip install --disable-pip-version-check --no-input --target lib {WHEEL}"
+    flags = ("--repo", str(repo), "--backend", "bare@rehearsal/any", "--rehearse", "write-file", "--sandbox", "sandbox")
+    flags += ("--setup", install, "--check", f"there=test -f lib/{WHEEL}/__init__.py")
+    found = run("write", *flags, *(word for target in granted for word in ("--egress", target)), timeout=300)
+    assert (found.status, found.document["reason"]) == (0, "verified"), found
+    (log,) = found.document["isolation"]["setup_connections"]
+    print(f"{log['connections']} connections, {log['sent']} bytes out, {log['received']} in, {tried(log)}")
+    assert {decision for decision, _ in tried(log).values()} == {"allowed"} and log["received"] > 1000
+    alone = run("write", *flags, timeout=300)  # control: the same without a grant
+    assert (alone.document["verdict"], alone.document["reason"]) == ("failed", "setup_failed"), alone
+    wrong = run("write", *flags, "--egress", "index.invalid:443", timeout=300)
+    assert wrong.document["reason"] == "setup_failed"
+    (log,) = wrong.document["isolation"]["setup_connections"]
+    assert {why for _, why in tried(log).values()} == {"not_granted"} and log["received"] == 0

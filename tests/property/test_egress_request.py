@@ -11,17 +11,18 @@ from inspan.spec.egress import Destination
 
 
 def test_what_clients_send() -> None:
-    wanted = Destination("pypi.org", 443)
-    assert parse(b"CONNECT pypi.org:443 HTTP/1.1\r\n\r\n") == wanted
-    assert parse(b"CONNECT pypi.org:443 HTTP/1.0\r\n\r\n") == wanted
+    wanted = Destination("index.example", 443)
+    assert parse(b"CONNECT index.example:443 HTTP/1.1\r\n\r\n") == wanted
+    assert parse(b"CONNECT index.example:443 HTTP/1.0\r\n\r\n") == wanted
     assert (
-        parse(b"CONNECT PyPI.ORG.:443 HTTP/1.1\r\nHost: pypi.org:443\r\nUser-Agent: pip/1 (\xc3\xbc)\r\n\r\n") == wanted
+        parse(b"CONNECT Index.EXAMPLE.:443 HTTP/1.1\r\nHost: index.example:443\r\nUser-Agent: pip/1 (\xc3\xbc)\r\n\r\n")
+        == wanted
     )
     assert parse(b"CONNECT [::1]:443 HTTP/1.1\r\nHost:\r\n\r\n") == Destination("::1", 443)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "connect", "OPTIONS", "PRI"])
-@pytest.mark.parametrize("target", ["http://pypi.org/", "pypi.org:443", "/", "*"])
+@pytest.mark.parametrize("target", ["http://index.example/", "index.example:443", "/", "*"])
 def test_other_methods_are_not_allowed(method: str, target: str) -> None:
     assert parse(f"{method} {target} HTTP/1.1\r\n\r\n".encode()) == Refusal(405, "method")
 
@@ -29,15 +30,15 @@ def test_other_methods_are_not_allowed(method: str, target: str) -> None:
 @pytest.mark.parametrize(
     "head",
     [
-        b"", b"\r\n\r\n", b"CONNECT pypi.org:443 HTTP/1.1\r\n", b"CONNECT pypi.org:443 HTTP/1.1\n\n",
-        b"CONNECT  pypi.org:443 HTTP/1.1\r\n\r\n", b"CONNECT pypi.org:443  HTTP/1.1\r\n\r\n", b" CONNECT pypi.org:443 HTTP/1.1\r\n\r\n",
-        b"CONNECT pypi.org:443 HTTP/2\r\n\r\n", b"CONNECT pypi.org:443\r\n\r\n", b"CONNECT pypi.org HTTP/1.1\r\n\r\n",
-        b"CONNECT http://pypi.org:443 HTTP/1.1\r\n\r\n", b"CONNECT a@pypi.org:443 HTTP/1.1\r\n\r\n",
-        b"CONNECT pypi.org\xff:443 HTTP/1.1\r\n\r\n", b"CONNECT pypi.org\0:443 HTTP/1.1\r\n\r\n",
-        b"CONNECT pypi.org:443 HTTP/1.1\r\nHost : x\r\n\r\n", b"CONNECT pypi.org:443 HTTP/1.1\r\n folded: x\r\n\r\n",
-        b"CONNECT pypi.org:443 HTTP/1.1\r\nA: b\nC: d\r\n\r\n", b"CONNECT pypi.org:443 HTTP/1.1\r\nA: b\rC\r\n\r\n",
-        b"CONNECT pypi.org:443 HTTP/1.1\r\nA: \0\r\n\r\n", b"CONNECT pypi.org:443 HTTP/1.1\r\nno field\r\n\r\n",
-        b"CONNECT pypi.org:443 HTTP/1.1\r\nA: " + b"x" * LONGEST + b"\r\n\r\n",
+        b"", b"\r\n\r\n", b"CONNECT index.example:443 HTTP/1.1\r\n", b"CONNECT index.example:443 HTTP/1.1\n\n",
+        b"CONNECT  index.example:443 HTTP/1.1\r\n\r\n", b"CONNECT index.example:443  HTTP/1.1\r\n\r\n", b" CONNECT index.example:443 HTTP/1.1\r\n\r\n",
+        b"CONNECT index.example:443 HTTP/2\r\n\r\n", b"CONNECT index.example:443\r\n\r\n", b"CONNECT index.example HTTP/1.1\r\n\r\n",
+        b"CONNECT http://index.example:443 HTTP/1.1\r\n\r\n", b"CONNECT a@index.example:443 HTTP/1.1\r\n\r\n",
+        b"CONNECT index.example\xff:443 HTTP/1.1\r\n\r\n", b"CONNECT index.example\0:443 HTTP/1.1\r\n\r\n",
+        b"CONNECT index.example:443 HTTP/1.1\r\nHost : x\r\n\r\n", b"CONNECT index.example:443 HTTP/1.1\r\n folded: x\r\n\r\n",
+        b"CONNECT index.example:443 HTTP/1.1\r\nA: b\nC: d\r\n\r\n", b"CONNECT index.example:443 HTTP/1.1\r\nA: b\rC\r\n\r\n",
+        b"CONNECT index.example:443 HTTP/1.1\r\nA: \0\r\n\r\n", b"CONNECT index.example:443 HTTP/1.1\r\nno field\r\n\r\n",
+        b"CONNECT index.example:443 HTTP/1.1\r\nA: " + b"x" * LONGEST + b"\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",
     ],
 )  # fmt: skip
@@ -46,13 +47,13 @@ def test_what_is_malformed(head: bytes) -> None:
 
 
 pieces = st.sampled_from(
-    [b"CONNECT", b"GET", b" ", b"pypi.org", b":443", b":", b"443", b" HTTP/1.1", b"\r\n", b"\n", b"\r", b"Host: a", b"[::1]",
+    [b"CONNECT", b"GET", b" ", b"index.example", b":443", b":", b"443", b" HTTP/1.1", b"\r\n", b"\n", b"\r", b"Host: a", b"[::1]",
      b"127.1", b"\0", b"\xff", b"%", b"@", b"/", b"..", b"."]
 )  # fmt: skip
 
 
 @given(st.one_of(st.binary(max_size=200), st.lists(pieces, max_size=12).map(b"".join)))
-@example(b"CONNECT pypi.org:443 HTTP/1.1\r\n\r\nCONNECT evil.org:443 HTTP/1.1\r\n\r\n")
+@example(b"CONNECT index.example:443 HTTP/1.1\r\n\r\nCONNECT evil.org:443 HTTP/1.1\r\n\r\n")
 def test_anything_else_is_refused_and_nothing_raises(data: bytes) -> None:
     for head in (data, data + b"\r\n\r\n", b"CONNECT " + data + b" HTTP/1.1\r\n\r\n"):
         found = parse(head)

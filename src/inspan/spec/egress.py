@@ -82,7 +82,7 @@ def destination(text: str, where: str) -> str:
         raise InvalidSpec(
             f"bad destination {text!r}" + (f": {why}" if why else ""),
             where=where,
-            do="write HOST:PORT, like pypi.org:443",
+            do="write HOST:PORT, like index.example:443",
         )
     return str(found)
 

@@ -110,7 +110,7 @@ def test_none_is_never_chosen_below_a_minimum(repository: Path) -> None:
 
 def granting(**more: object) -> Configuration:
     rows = {
-        "bare@rehearsal/m": BackendTable(egress=("pypi.org:443",)),
+        "bare@rehearsal/m": BackendTable(egress=("index.example:443",)),
         "bare@rehearsal/other": BackendTable(egress=("a.org:1",)),
     }
     return Configuration(backends=rows, **more)  # type: ignore[arg-type]
@@ -120,9 +120,9 @@ def test_egress_is_what_the_job_and_its_backend_are_granted(repository: Path) ->
     if not levels.probe("sandbox", str(repository)).available:
         pytest.skip("NORUN: level sandbox does not work here")
     private = EgressTable(private=("127.0.0.1:9", "127.0.0.1:8"))
-    asked = a_job(repository, egress=("127.0.0.1:9", "pypi.org:443"), sandbox="sandbox")
+    asked = a_job(repository, egress=("127.0.0.1:9", "index.example:443"), sandbox="sandbox")
     found = resolve(asked, granting(egress=private), state(), environment()).resolved
-    assert (found.egress, found.private) == (("127.0.0.1:9", "pypi.org:443"), ("127.0.0.1:9",))
+    assert (found.egress, found.private) == (("127.0.0.1:9", "index.example:443"), ("127.0.0.1:9",))
     none = resolve(a_job(repository, sandbox="sandbox", backend="bare@rehearsal/x"), granting(), state(), environment())
     assert (none.resolved.egress, none.resolved.private) == ((), ())
 

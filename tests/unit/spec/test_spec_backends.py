@@ -14,7 +14,7 @@ from inspan.spec.validate import validated
 
 GRANTS = """
 [backends."claude-code@anthropic/m"]
-egress = ["PyPI.org.:443", "pypi.org:443"]
+egress = ["Index.Example.:443", "index.example:443"]
 [egress]
 private = ["127.0.0.1:9999", "Registry.corp.example:443"]
 """
@@ -23,7 +23,9 @@ private = ["127.0.0.1:9999", "Registry.corp.example:443"]
 def test_grants_are_read_in_normal_form(tmp_path: Path) -> None:
     user_config().write_text(GRANTS)
     found = load(None, environ={})
-    assert {name: row.egress for name, row in found.backends.items()} == {"claude-code@anthropic/m": ("pypi.org:443",)}
+    assert {name: row.egress for name, row in found.backends.items()} == {
+        "claude-code@anthropic/m": ("index.example:443",)
+    }
     assert found.egress.private == ("127.0.0.1:9999", "registry.corp.example:443")
     assert load(None, environ={}).origins["egress"] == str(user_config())
 
@@ -31,14 +33,14 @@ def test_grants_are_read_in_normal_form(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '[backends.x]\negress = ["pypi.org:443"]',
-        '[backends."a@b/c"]\negress = ["pypi.org"]',
-        '[backends."a@b/c"]\negress = "pypi.org:443"',
+        '[backends.x]\negress = ["index.example:443"]',
+        '[backends."a@b/c"]\negress = ["index.example"]',
+        '[backends."a@b/c"]\negress = "index.example:443"',
         '[backends."a@b/c"]\negres = []',
         "backends = []",
         '[egress]\nprivate = ["*:443"]',
         "[egress]\npublic = []",
-        'egress = ["pypi.org:443"]',
+        'egress = ["index.example:443"]',
     ],
 )
 def test_what_is_no_grant_is_refused(text: str) -> None:
@@ -48,7 +50,9 @@ def test_what_is_no_grant_is_refused(text: str) -> None:
     assert str(user_config()) in str(caught.value)
 
 
-@pytest.mark.parametrize("table", ['[backends."a@b/c"]\negress = ["pypi.org:443"]', '[egress]\nprivate = ["a.org:1"]'])
+@pytest.mark.parametrize(
+    "table", ['[backends."a@b/c"]\negress = ["index.example:443"]', '[egress]\nprivate = ["a.org:1"]']
+)
 def test_the_repository_grants_nothing(table: str, tmp_path: Path) -> None:
     (tmp_path / "inspan.toml").write_text(table)
     with pytest.raises(InvalidSpec, match="the repository's file may not set"):

@@ -13,8 +13,8 @@ from inspan.spec.egress import destination, destinations, parse_destination, req
 @pytest.mark.parametrize(
     ("text", "normal"),
     [
-        ("pypi.org:443", "pypi.org:443"),
-        ("PyPI.org.:443", "pypi.org:443"),
+        ("index.example:443", "index.example:443"),
+        ("Index.Example.:443", "index.example:443"),
         ("localhost:8080", "localhost:8080"),
         ("a_b.example:1", "a_b.example:1"),
         ("bücher.example:443", "xn--bcher-kva.example:443"),
@@ -23,7 +23,7 @@ from inspan.spec.egress import destination, destinations, parse_destination, req
         ("127.0.0.1:9999", "127.0.0.1:9999"),
         ("[::1]:80", "[::1]:80"),
         ("[2001:DB8:0::1]:80", "[2001:db8::1]:80"),
-        ("  pypi.org:443 ", "pypi.org:443"),
+        ("  index.example:443 ", "index.example:443"),
     ],
 )
 def test_normal_form(text: str, normal: str) -> None:
@@ -34,12 +34,12 @@ def test_normal_form(text: str, normal: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", ":", "pypi.org", "pypi.org:", ":443", "pypi.org:0", "pypi.org:65536", "pypi.org:0443", "pypi.org:+443",
-        "pypi.org:44 3", "pypi.org:https", "*.pypi.org:443", "*:443", "pypi.org:*", "https://pypi.org:443", "pypi.org/x:443",
-        "user@pypi.org:443", "pypi..org:443", ".pypi.org:443", "-a.org:443", "a-.org:443", "a b:443", "a\tb:443", "a\0b:443",
+        "", ":", "index.example", "index.example:", ":443", "index.example:0", "index.example:65536", "index.example:0443", "index.example:+443",
+        "index.example:44 3", "index.example:https", "*.index.example:443", "*:443", "index.example:*", "https://index.example:443", "index.example/x:443",
+        "user@index.example:443", "index..example:443", ".index.example:443", "-a.org:443", "a-.org:443", "a b:443", "a\tb:443", "a\0b:443",
         "127.1:80", "2130706433:80", "0x7f.1:80", "0x7f000001:80", "127.0.0.01:80", "1.2.3.4.5:80", "127.0.0.1.:80",
-        "a.1:80", "::1:80", "[::1]80", "[::1%lo]:80", "[127.0.0.1]:80", "[a.org]:80", "a%2eorg:80", "pypi.org:443:443",
-        "faß.example:443", "xn--.ß:443", "a" * 64 + ".org:443", ".".join(["a" * 60] * 5) + ":443", "pypi\u3002org:443\n1", "pypi.org:４４３",
+        "a.1:80", "::1:80", "[::1]80", "[::1%lo]:80", "[127.0.0.1]:80", "[a.org]:80", "a%2eorg:80", "index.example:443:443",
+        "faß.example:443", "xn--.ß:443", "a" * 64 + ".org:443", ".".join(["a" * 60] * 5) + ":443", "index\u3002example:443\n1", "index.example:４４３",
     ],
 )  # fmt: skip
 def test_what_is_refused(text: str) -> None:
@@ -53,10 +53,10 @@ def test_each_grant_once() -> None:
 
 
 def test_an_address_needs_the_users_word() -> None:
-    require_names(["pypi.org:443", "127.0.0.1:9"], ["127.0.0.1:9"], "--egress")
+    require_names(["index.example:443", "127.0.0.1:9"], ["127.0.0.1:9"], "--egress")
     for private in ([], ["127.0.0.1:8"], ["localhost:9"]):
         with pytest.raises(InvalidSpec, match="private of"):
-            require_names(["pypi.org:443", "127.0.0.1:9"], private, "--egress")
+            require_names(["index.example:443", "127.0.0.1:9"], private, "--egress")
     with pytest.raises(InvalidSpec):
         require_names(["1.1.1.1:443"], [], "--egress")
 
