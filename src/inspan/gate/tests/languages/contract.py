@@ -28,6 +28,18 @@ def language(path: str) -> Language | None:
         from inspan.gate.tests.languages import python
 
         return python
+    if name in ("javascript", "typescript", "tsx"):
+        from inspan.gate.tests.languages import ecma
+
+        return ecma
+    if name == "go":
+        from inspan.gate.tests.languages import golang
+
+        return golang
+    if name == "rust":
+        from inspan.gate.tests.languages import rust
+
+        return rust
     return None
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from inspan.gate.tests.items import Edit, Item, Module
+from inspan.gate.tests.languages.followed import Followed
 from inspan.gate.tests.languages.python_assertions import FunctionNode, assertions
 
 SUFFIXES: tuple[str, ...] = ("_again", "_twice", "_once_more", "_repeated", "_more", "_also")
@@ -50,6 +51,7 @@ class _Reader:
         self.tests: list[tuple[FunctionNode, str | None]] = []
         self.known: dict[str, FunctionNode] = {}
         self.context: list[str] = []
+        self.followed = Followed(self.known, assertions)
 
     def module(self) -> Module:
         self._body(self.tree.body, None)
@@ -103,7 +105,7 @@ class _Reader:
             line=line,
             end=end,
             named=self._named(node),
-            assertions=assertions(node, self.known),
+            assertions=self.followed.within(node),
             inversions=tuple(self._inversions(node)),
             disabled=disabling,
             patience=tuple(m for m in marks if _RETRYING.search(m)) + tuple(_sleeps(walked)),

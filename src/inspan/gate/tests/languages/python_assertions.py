@@ -6,6 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+import msgspec
+
+from inspan.gate.tests.languages.followed import Followed
 from inspan.gate.tests.strength import Assertion, Strength, assertive
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -27,8 +30,6 @@ _CLOSE = frozenset(("approx", "isclose", "allclose"))
 _UNORDERED = frozenset(("sorted", "set", "frozenset", "Counter"))
 _BROAD = frozenset(("Exception", "BaseException"))
 _TOLERANCES = frozenset(("rel", "abs", "rel_tol", "abs_tol", "rtol", "atol", "delta"))
-_DEPTH = 3
-"""How far calls of helpers are followed."""
 
 
 def _name(call: ast.Call) -> str:
@@ -114,17 +115,19 @@ def _tolerance(node: ast.AST) -> float | None:
 
 
 def _assertion(node: ast.AST, subject: str, strength: Strength, at: Place) -> Assertion:
-    if at.dead:
-        strength = S.NOTHING
     return Assertion(
         subject=subject,
-        strength=min(strength, S.RUNS) if at.swallowed else strength,
+        strength=_at(strength, at),
         constants=frozenset(repr(n.value) for n in ast.walk(node) if isinstance(n, ast.Constant)),
         tolerance=_tolerance(node),
         guarded=at.guarded,
         line=getattr(node, "lineno", 0),
         text=ast.unparse(node).splitlines()[0],
     )
+
+
+def _at(strength: Strength, at: Place) -> Strength:
+    return S.NOTHING if at.dead else min(strength, S.RUNS) if at.swallowed else strength
 
 
 def _raises(call: ast.Call) -> Strength:
@@ -175,7 +178,7 @@ class Place(NamedTuple):
     dead: bool = False
 
 
-def _walk(nodes: list[ast.stmt], at: Place, known: frozenset[str]) -> Iterator[Assertion]:
+def _walk(nodes: list[ast.stmt], at: Place, known: Followed[FunctionNode]) -> Iterator[Assertion]:
     for node in nodes:
         if isinstance(node, ast.Assert):
             subject, strength = _expression(node.test)
@@ -193,16 +196,21 @@ def _walk(nodes: list[ast.stmt], at: Place, known: frozenset[str]) -> Iterator[A
             at = at._replace(dead=True)
 
 
-def _heads(node: ast.stmt, at: Place, known: frozenset[str]) -> Iterator[Assertion]:
+def _heads(node: ast.stmt, at: Place, known: Followed[FunctionNode]) -> Iterator[Assertion]:
     """Assertions in the expressions of one statement."""
     heads = [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.stmt)]
     for call in (c for h in heads for c in ast.walk(h) if isinstance(c, ast.Call)):
-        found = None if _name(call) in known else _of_call(call)
+        if _name(call) in known:
+            first = ast.unparse(call.args[0]) if call.args else ""
+            for inner in known.behind(_name(call), _assertion(call, first, S.EQUAL, at)):
+                yield msgspec.structs.replace(inner, strength=_at(inner.strength, at))
+            continue
+        found = _of_call(call)
         if found is not None:
             yield _assertion(call, found[0], found[1], at)
 
 
-def _blocks(node: ast.stmt, at: Place, known: frozenset[str]) -> Iterator[Assertion]:
+def _blocks(node: ast.stmt, at: Place, known: Followed[FunctionNode]) -> Iterator[Assertion]:
     """Assertions in the blocks of one statement."""
     if isinstance(node, ast.Match):
         for case in node.cases:
@@ -222,16 +230,6 @@ def _blocks(node: ast.stmt, at: Place, known: frozenset[str]) -> Iterator[Assert
             yield from _walk(block, inner, known)
 
 
-def assertions(node: FunctionNode, known: Mapping[str, FunctionNode]) -> tuple[Assertion, ...]:
-    """Every assertion of a test, those of the helpers it calls in its own file included."""
-    names = frozenset(known)
-    out = list(_walk(node.body, Place(), names))
-    seen: set[str] = set()
-    front = [node]
-    for _ in range(_DEPTH):
-        called = {_name(c) for n in front for c in ast.walk(n) if isinstance(c, ast.Call)} & names - seen
-        seen |= called
-        front = [known[name] for name in sorted(called)]
-        for inner in front:
-            out += _walk(inner.body, Place(), names)
-    return tuple(out)
+def assertions(node: FunctionNode, known: Followed[FunctionNode]) -> Iterator[Assertion]:
+    """Every assertion directly in a function, and those behind the functions of its own file that it calls."""
+    yield from _walk(node.body, Place(), known)
