@@ -10,7 +10,7 @@ import configparser
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 Keys = dict[str, Any]
@@ -28,7 +28,7 @@ _INI = re.compile(
 )
 _PACKAGE_JSON = (
     "scripts", "jest", "vitest", "mocha", "ava", "c8", "nyc", "tap", "eslintConfig", "eslintIgnore", "lint-staged",
-    "husky", "pre-commit", "simple-git-hooks", "xo", "wireit", "nx",
+    "husky", "pre-commit", "simple-git-hooks", "xo", "wireit", "nx", "imports", "babel", "stryker",
 )  # fmt: skip
 
 
@@ -37,13 +37,13 @@ def whole(data: bytes) -> Keys:
     return {WHOLE: data.decode("utf-8", "surrogateescape")}
 
 
-def _flat(prefix: str, value: Any) -> Keys:
+def flat(prefix: str, value: Any) -> Keys:
     """Leaves of nested tables under dotted names; lists are leaves."""
     if not isinstance(value, Mapping) or not value:
         return {prefix: value}
     out: Keys = {}
     for name, inner in value.items():
-        out |= _flat(f"{prefix}.{name}", inner)
+        out |= flat(f"{prefix}.{name}", inner)
     return out
 
 
@@ -65,7 +65,7 @@ def pyproject(data: bytes) -> Keys:
     for dotted in wanted:
         found = _dig(table, dotted)
         if found is not None:
-            out |= _flat(dotted, found)
+            out |= flat(dotted, found)
     return out
 
 
@@ -78,7 +78,7 @@ def toml_tables(data: bytes) -> Keys:
     """Every key of a TOML file that holds nothing but tool settings."""
     out: Keys = {}
     for name, value in tomllib.loads(data.decode("utf-8")).items():
-        out |= _flat(name, value)
+        out |= flat(name, value)
     return out
 
 
@@ -108,7 +108,7 @@ def package_json(data: bytes) -> Keys:
     out: Keys = {}
     for name in _PACKAGE_JSON:
         if name in table:
-            out |= _flat(name, table[name])
+            out |= flat(name, table[name])
     return out
 
 
@@ -145,62 +145,3 @@ def reduced(reduce: Reduce, data: bytes | None) -> Keys:
         return reduce(data)
     except Exception:  # any parser, any error: the text itself is then what decides
         return whole(data)
-
-
-_GROWING = (
-    "select",
-    "extend-select",
-    "extend-safe-fixes",
-    "markers",
-    "enable",
-    "fail_under",
-    "fail-under",
-    "minversion",
-)
-_SHRINKING = (
-    "ignore",
-    "extend-ignore",
-    "omit",
-    "exclude",
-    "extend-exclude",
-    "disable",
-    "exclude_lines",
-    "exclude_also",
-)
-_TRUE_IS_STRICT = re.compile(r"(^|[._-])(strict\w*|xfail_strict|warn_\w+|disallow_\w+|check_untyped_defs)$")
-
-
-def _items(value: Any) -> set[str]:
-    if isinstance(value, str):
-        return {v.strip() for v in re.split(r"[\n,]", value) if v.strip()}
-    return {json.dumps(v, sort_keys=True, default=str) for v in value} if isinstance(value, list | tuple) else set()
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def stricter(key: str, before: Any, after: Any) -> bool:
-    """Whether this one change can only make checks harder to pass."""
-    name = key.rsplit(".", 1)[-1]
-    if name in ("fail_under", "fail-under"):
-        old, new = _number(before if before is not None else 0), _number(after)
-        return old is not None and new is not None and new >= old
-    if _TRUE_IS_STRICT.search(name):
-        return str(after).lower() == "true"
-    if name in _GROWING and name != "minversion":
-        return before is not None and after is not None and _items(before) <= _items(after)
-    if name in _SHRINKING:
-        return before is not None and _items(after or []) <= _items(before)
-    return False
-
-
-def differing(before: Keys, after: Keys) -> Iterable[str]:
-    """Keys whose change does not merely make checks stricter."""
-    for key in sorted(before.keys() | after.keys()):
-        old, new = before.get(key), after.get(key)
-        if old != new and not stricter(key, old, new):
-            yield key

@@ -9,11 +9,16 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import pairwise
 
 import msgspec
 
+from inspan.gate import decider_formats as formats
 from inspan.gate import decider_keys as keys
-from inspan.gate.commands import make_targets
+from inspan.gate.baselines import grown, is_baseline
+from inspan.gate.commands import make_targets, simple_commands
+from inspan.gate.decider_directions import differing
+from inspan.gate.decider_files import AGENT_SETTINGS, rule_of
 from inspan.gate.reach import reached
 from inspan.gate.tests.conventions import is_test_file
 from inspan.spec.globs import Globs
@@ -28,65 +33,15 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decider(msgspec.Struct, frozen=True, kw_only=True):
-    """One decider that changed: the file and the key in it."""
+    """One decider that changed: the file and the key in it, under the rule it is reported by."""
 
     path: str
     key: str
     why: str
+    rule: str = "decider_changed"
 
 
-_BY_NAME: dict[str, tuple[keys.Reduce, str]] = {
-    "pyproject.toml": (keys.pyproject, "tool configuration"),
-    "setup.cfg": (keys.ini, "tool configuration"),
-    "setup.py": (keys.setup_py, "plugins a test runner loads by themselves"),
-    "tox.ini": (keys.ini, "tool configuration"),
-    "package.json": (keys.package_json, "scripts and tool configuration"),
-    "makefile": (keys.recipes, "build rules"),
-    "gnumakefile": (keys.recipes, "build rules"),
-    "justfile": (keys.recipes, "build rules"),
-    ".justfile": (keys.recipes, "build rules"),
-    "pytest.ini": (keys.ini_whole, "test runner configuration"),
-    ".pytest.ini": (keys.ini_whole, "test runner configuration"),
-    ".coveragerc": (keys.ini_whole, "coverage configuration"),
-    "mypy.ini": (keys.ini_whole, "type checker configuration"),
-    ".mypy.ini": (keys.ini_whole, "type checker configuration"),
-    ".flake8": (keys.ini_whole, "lint configuration"),
-    "ruff.toml": (keys.toml_tables, "lint configuration"),
-    ".ruff.toml": (keys.toml_tables, "lint configuration"),
-    "pytest.toml": (keys.toml_tables, "test runner configuration"),
-    ".pytest.toml": (keys.toml_tables, "test runner configuration"),
-    "tox.toml": (keys.toml_tables, "test runner configuration"),
-}
-
-_WHOLE: tuple[tuple[str, str], ...] = (  # regular expressions over the lower-cased path
-    (r"(^|/)conftest\.py$", "pytest hooks and fixtures"),
-    (r"(^|/)(sitecustomize|usercustomize)\.py$", "code run at interpreter start"),
-    (r"\.pth$", "code run at interpreter start"),
-    (r"\.py[co]$", "compiled code that runs in place of the source that is shown"),
-    (r"(^|/)[^/]+\.(dist|egg)-info/entry_points\.txt$", "plugins a test runner loads by themselves"),
-    (r"(^|/)(noxfile|fabfile|tasks|dodo)\.py$", "task definitions"),
-    (r"(^|/)(jest|vitest|vite|playwright|cypress|karma|ava|babel|wdio)\.config\.[cm]?[jt]sx?$", "test runner"),
-    (r"(^|/)vitest\.(workspace|setup)\.[cm]?[jt]s$", "test runner"),
-    (r"(^|/)karma\.conf\.[cm]?[jt]s$", "test runner"),
-    (r"(^|/)\.(mocharc|nycrc|c8rc|taprc)(\.\w+)?$", "test runner configuration"),
-    (r"(^|/)(\.eslintrc(\.\w+)?|\.eslintignore|eslint\.config\.\w+|biome\.jsonc?|tslint\.json)$", "lint configuration"),
-    (r"(^|/)(\.?pylintrc|pyrightconfig\.json|\.golangci\.\w+|\.?clippy\.toml)$", "lint configuration"),
-    (r"(^|/)(codecov\.ya?ml|\.codecov\.ya?ml|nextest\.toml|\.cargo/config(\.toml)?)$", "check configuration"),
-    (r"(^|/)(\.npmrc|\.yarnrc(\.ya?ml)?|\.pnpmfile\.cjs|bunfig\.toml|\.mvn/.+|\.bazelrc|\.rspec)$", "check options"),
-    (r"(^|/)(phpunit\.xml(\.dist)?|ctestconfig\.cmake|ctesttestfile\.cmake|\.shellcheckrc)$", "test runner"),
-    (r"(^|/)(taskfile|\.?lefthook|\.pre-commit-config)\.ya?ml$", "task and hook definitions"),
-    (r"(^|/)\.(husky|githooks|git-hooks)/", "git hooks"),
-    (r"^\.(github/(workflows|actions)|circleci|buildkite|woodpecker|ci|gitlab/ci|teamcity)/", "continuous integration"),
-    (r"^(\.gitlab-ci|\.travis|azure-pipelines|appveyor|\.appveyor|bitbucket-pipelines|\.drone|\.woodpecker)\.ya?ml$",
-     "continuous integration"),
-    (r"^jenkinsfile$", "continuous integration"),
-    (r"(^|/)\.(gitattributes|gitmodules)$", "what git shows of a change"),
-    (r"(^|/)\.env(rc|\..+)?$", "environment of commands"),
-    (r"^inspan\.toml$", "Inspan's own configuration of this repository"),
-)  # fmt: skip
-_WHOLE_RE = tuple((re.compile(p), why) for p, why in _WHOLE)
 _MAKEFILES = frozenset(("makefile", "gnumakefile"))
-_EXAMPLES = re.compile(r"(^|/)\.env\.(example|sample|template|dist)$")
 
 _RUNNER_MODULES = """
     abc argparse array ast atexit base64 bdb binascii bisect builtins bz2 calendar codecs collections contextlib
@@ -101,19 +56,6 @@ _RUNNER_MODULES = """
 """
 RUNNER_MODULES = frozenset(_RUNNER_MODULES.split())
 """Top-level names a Python test runner imports; a new module of that name on the import path takes their place."""
-
-
-def _rule(path: str) -> tuple[keys.Reduce, str] | None:
-    lowered = path.lower()
-    named = _BY_NAME.get(posixpath.basename(lowered))
-    if named is not None:
-        return named
-    if lowered.endswith(".mk"):
-        return keys.recipes, "build rules"
-    for pattern, why in _WHOLE_RE:
-        if pattern.search(lowered) and not _EXAMPLES.search(lowered):
-            return keys.whole, why
-    return None
 
 
 _ALWAYS_RUN = re.compile(r"^scripts\.(pre|post|test|lint|check|ci|verify|prepare|install)")
@@ -136,7 +78,7 @@ def _uncalled(key: str, reduce: keys.Reduce, commands: Sequence[str]) -> bool:
 
 def _in_file(touched: Touched, commands: Sequence[str], base: frozenset[str]) -> Iterable[Decider]:
     """The deciding keys of one changed settings file."""
-    rule = _rule(touched.path)
+    rule = rule_of(touched.path)
     if rule is None:
         return
     reduce, why = rule
@@ -154,10 +96,34 @@ def _in_file(touched: Touched, commands: Sequence[str], base: frozenset[str]) ->
         if touched.before != touched.after:
             yield Decider(path=touched.path, key=keys.WHOLE, why=why)
         return
-    for key in keys.differing(before, after):
+    if reduce is formats.workflow and keys.WHOLE not in before.keys() | after.keys():
+        if touched.before is None:
+            return  # another workflow beside those that are there lets nothing pass
+        weaker = [k for k in sorted(before.keys() | after.keys()) if formats.narrower(k, before.get(k), after.get(k))]
+    else:
+        weaker = list(differing(before, after))
+    for key in weaker:
         yield Decider(path=touched.path, key=key, why=why)
     if touched.before is None and touched.path.lower().endswith(("pytest.ini", "pytest.toml")) and not after:
         yield Decider(path=touched.path, key=keys.WHOLE, why=f"{why}: its mere presence moves the root directory")
+
+
+_SETTING = re.compile(r"^(-c|-p|--config|--config-file|--project|--rcfile|--settings|--rc-path|--tsconfig|--setup)$")
+_SETTINGS_FILE = re.compile(r"\.(json|jsonc|toml|ini|cfg|ya?ml|[cm]?js|ts|rc)$")
+
+
+def _configured(commands: Sequence[str], read: Callable[[str], bytes | None]) -> set[str]:
+    """Settings files that commands, or the package scripts of base, name by an option."""
+    scripts = keys.reduced(keys.package_json, read("package.json"))
+    lines = [*commands, *(str(v) for k, v in scripts.items() if k.startswith("scripts."))]
+    found: set[str] = set()
+    for words in (w for line in lines for w in simple_commands(line)):
+        for before, word in pairwise(words):
+            option, _, value = word.partition("=")
+            name = word if _SETTING.match(before) else value if _SETTING.match(option) else ""
+            if _SETTINGS_FILE.search(name):
+                found.add(posixpath.normpath(name))
+    return found
 
 
 def _shadow(
@@ -204,18 +170,20 @@ def changed(
     everything = frozenset(result_paths) | base
     packages = frozenset(posixpath.dirname(p) for p in everything if posixpath.basename(p) == "__init__.py")
     test_roots = frozenset(posixpath.dirname(p) for p in everything if p.endswith(".py") and is_test_file(p))
-    scripts = reached(commands, base, before)
+    scripts = reached(commands, base, before) | _configured(commands, before)
     names = RUNNER_MODULES | frozenset(taken)
-    discovered = Globs(harness_globs) if harness_globs else None
+    discovered = Globs((*harness_globs, *AGENT_SETTINGS))
     out: list[Decider] = []
     for t in touched:
         found = list(_in_file(t, commands, base))
         shadow = _shadow(t, packages, test_roots, names)
         if shadow is not None:
             found.append(shadow)
-        if t.path in scripts and not found and _rule(t.path) is None:
+        if t.path in scripts and not found and rule_of(t.path) is None:
             found.append(Decider(path=t.path, key=keys.WHOLE, why="a check runs or reads this file"))
-        if discovered is not None and discovered.match(t.path) and not found:
+        if discovered.match(t.path) and not found:
             found.append(Decider(path=t.path, key=keys.WHOLE, why="settings a harness discovers and obeys"))
+        if is_baseline(t.path) and not found and (more := grown(t.path, t.before, t.after)):
+            found.append(Decider(path=t.path, key=more, why="findings that are accepted", rule="baseline_grown"))
         out += found
     return out

@@ -14,7 +14,7 @@ from inspan.workspace.changeset import Changeset
 Read = Callable[[str], bytes | None]
 
 _TOO_LARGE = ("too_big", "too_many", "too_deep", "too_large", "change_too_large")
-_TAMPER = ("dotgit", "meta_alias", "decider", "gitattributes", "gitmodules")
+_TAMPER = ("dotgit", "meta_alias", "decider", "baseline", "gitattributes", "gitmodules")
 
 
 def _reason(rule: str) -> str:
@@ -47,7 +47,7 @@ def _decided(found: Sequence[Decider], permitted: Globs) -> list[Violation]:
         out.append(
             Violation(
                 path=decider.path,
-                rule="decider_changed",
+                rule=decider.rule,
                 detail=f"{decider.key}: {decider.why}" + (" (permitted by the job)" if allowed else ""),
                 level="note" if allowed else "reject",
                 honest=None if allowed else "a change the job needs: permit it with --may-change",

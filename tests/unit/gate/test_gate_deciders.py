@@ -125,4 +125,22 @@ def test_new_rules_and_scripts_decide_where_a_check_reaches_them():
 
 def test_settings_a_harness_discovers():
     assert found(".claude/settings.json", None, "{}", harness=[".claude/**"])
-    assert not found(".claude/settings.json", None, "{}")
+    assert found(".ours/settings.json", None, "{}", harness=["**/.ours/**"])
+    assert not found(".ours/settings.json", None, "{}")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "CLAUDE.md",
+        "pkg/AGENTS.md",
+        ".cursor/rules/a.mdc",
+        ".aider.conf.yml",
+        "opencode.json",
+        ".gemini/settings.json",
+        "sub/.mcp.json",
+    ],
+)
+def test_settings_any_agent_discovers(path):
+    assert found(path, "a", "b") and found(path, None, "b") and found(path, "a", None)
+    assert not found(f"docs/about-{path.rpartition('/')[2]}", "a", "b")
