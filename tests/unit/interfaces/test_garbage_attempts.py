@@ -139,6 +139,19 @@ def test_a_removal_that_was_cut_off_is_gone_on_with(left: Leavings) -> None:
     assert not moved.exists() and not left.paths("jhalf").home.exists()
 
 
+def test_only_a_persons_word_discards_work_that_is_nowhere_else(left: Leavings) -> None:
+    left.job("junwanted", {"new.txt": "work\n"}, patched=False, reason="deadline")
+    left.job("jwanted", {"other.txt": "work\n"}, patched=False, reason="deadline")
+    left.job("jstill", {"other.txt": "work\n"}, ended=False)
+    now, named = time.time() + LATER, frozenset({"junwanted", "jstill"})
+    assert not [f for f in survey(left.state, AGES, now) if f.goes]
+    found = [f for f in survey(left.state, AGES, now, named) if f.goes]
+    assert [f.name for f in found] == ["attempts/junwanted.a1"] and "nowhere else" in found[0].why
+    assert collect(left.state, found[0], AGES, now) is not None  # not without the word
+    assert collect(left.state, found[0], AGES, now, named) is None
+    assert not left.paths("junwanted").workspace.exists() and left.paths("jwanted").workspace.exists()
+
+
 def test_orphans_go_only_when_nobody_worked_in_them(left: Leavings) -> None:
     plan = left.workspace("jnobody")
     untouched = look(left, after=AGES.orphans + 60)["jnobody.a1"]

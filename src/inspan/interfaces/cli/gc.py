@@ -20,19 +20,25 @@ _WORDS = {"removed": "good", "would remove": "warn", "not removed": "bad", "stay
 @click.command(short_help="Remove what ended jobs left on disk, never work that is not kept elsewhere.")
 @click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
 @click.option("--now", is_flag=True, help="Wait for no grace time; what is kept of a job still has its retention.")
+@click.option(
+    "--discard", multiple=True, metavar="JOB", help="Also the work of this ended job, though it is nowhere else."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def gc(dry_run: bool, now: bool, as_json: bool) -> int:
+def gc(dry_run: bool, now: bool, discard: tuple[str, ...], as_json: bool) -> int:
     """Remove what nobody needs any more: workspaces of ended jobs, unused layers, old journals and kept files.
 
-    Work that is nowhere else is never removed. Exit status 1 when something that should go could not be removed.
+    Work that is nowhere else is removed only by name, with --discard. Exit status 1 when something that should go could
+    not be removed.
     """
     from inspan.interfaces.garbage.found import without_grace
     from inspan.interfaces.garbage.survey import Collector
+    from inspan.store.read import find_job
 
     config = load(None)
     ages = without_grace(config.gc) if now else config.gc
     rows: list[dict[str, Any]] = []
-    with Collector(state(), ages, time.time()) as collector:
+    unwanted = frozenset(find_job(state(), text).id for text in discard)
+    with Collector(state(), ages, time.time(), unwanted) as collector:
         for found in list(collector.survey()):
             left = collector.remove(found) if found.goes and not dry_run else None
             removed = found.goes and not dry_run and left is None

@@ -26,28 +26,33 @@ from inspan.workspace.remove import ASIDE
 _ATTEMPT = re.compile(r"(.+)\.a[1-9][0-9]*")
 
 
-def survey(state: State, ages: GcTable, now: float) -> list[Found]:
-    """Every attempt that has something left, in the order of their names."""
+def survey(state: State, ages: GcTable, now: float, discard: frozenset[str] = frozenset()) -> list[Found]:
+    """Every attempt that has something left, in the order of their names.
+
+    ``discard``: jobs whose work a person wants gone although it is nowhere else.
+    """
     try:
         names = sorted(os.listdir(state.attempts))
     except FileNotFoundError:
         return []
-    return [found for name in names for found in _classified(state, name, ages, now)]
+    return [found for name in names for found in _classified(state, name, ages, now, discard)]
 
 
-def collect(state: State, found: Found, ages: GcTable, now: float) -> str | None:
+def collect(state: State, found: Found, ages: GcTable, now: float, discard: frozenset[str] = frozenset()) -> str | None:
     """Remove what was found of an attempt; None when it is gone, else why not: somebody may be working on it by now."""
     attempt = found.name.split("/")[1]
     paths = state.attempt(attempt)
     with _locked(paths) as ours:
-        again = {f.name: f for f in _classified(state, attempt, ages, now, held=ours)}.get(found.name)
+        again = {f.name: f for f in _classified(state, attempt, ages, now, discard, held=ours)}.get(found.name)
         if not ours or again is None or not again.goes:
             return "somebody works on it" if not ours else again.why if again is not None else "it has changed"
         # A directory that goes as a whole holds the lock file; nobody who waits for it may be left with a gone one.
         return next((why for place in again.places if (why := remove(place)) is not None), None)
 
 
-def _classified(state: State, attempt: str, ages: GcTable, now: float, held: bool = False) -> list[Found]:
+def _classified(
+    state: State, attempt: str, ages: GcTable, now: float, discard: frozenset[str], held: bool = False
+) -> list[Found]:
     paths = state.attempt(attempt)
     name = f"attempts/{attempt}"
     named = _ATTEMPT.fullmatch(attempt)
@@ -66,7 +71,10 @@ def _classified(state: State, attempt: str, ages: GcTable, now: float, held: boo
     places = [str(p) for p in (paths.workspace, paths.home) if os.path.lexists(p)]
     since = max(0.0, now - datetime.fromisoformat(row.ended).timestamp())
     if places:
-        return [*out, _workspace(state, paths, name, row, outcome, places, ages, since)]
+        found = _workspace(state, paths, name, row, outcome, places, ages, since)
+        if found.kind in ("unkept", "merged-dirty") and row.id in discard:
+            found = going(found.kind, name, f"you asked for it to be discarded, though {found.why}", places)
+        return [*out, found]
     why = "its workspace is gone and its job ended long ago"
     return [*out, aged("journal", name, why, [str(paths.root)], idle=since, grace=ages.artifacts)]
 

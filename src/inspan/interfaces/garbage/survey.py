@@ -11,20 +11,21 @@ from inspan.spec.paths import State
 from inspan.spec.tables import GcTable
 from inspan.store.store import Store
 
-_REMOVERS: Final = {"attempts": attempts.collect, "repos": layers.collect, "artifacts": artifacts.collect}
+_REMOVERS: Final = {"repos": layers.collect, "artifacts": artifacts.collect}
 
 
 class Collector:
     """One look at a state, and removing what it found. Use as a context."""
 
-    def __init__(self, state: State, ages: GcTable, now: float) -> None:
+    def __init__(self, state: State, ages: GcTable, now: float, discard: frozenset[str] = frozenset()) -> None:
         """
         Args:
             state: where.
             ages: grace times and retention.
             now: seconds of the epoch.
+            discard: ended jobs whose work a person wants gone although it is nowhere else.
         """
-        self._state, self._ages, self._now = state, ages, now
+        self._state, self._ages, self._now, self._discard = state, ages, now, discard
         self._store: Store | None = None
 
     def __enter__(self) -> Collector:
@@ -38,7 +39,7 @@ class Collector:
 
     def survey(self) -> Iterator[Found]:
         """What is there, by class; workspaces first, since layers stand below them."""
-        yield from attempts.survey(self._state, self._ages, self._now)
+        yield from attempts.survey(self._state, self._ages, self._now, self._discard)
         yield from layers.survey(self._state, self._ages, self._now)
         if self._store is not None:
             yield from artifacts.survey(self._state, self._ages, self._now)
@@ -49,7 +50,10 @@ class Collector:
         Returns:
             None when it is gone, else why it is still there.
         """
-        why = _REMOVERS[found.name.split("/", 1)[0]](self._state, found, self._ages, self._now)
+        top = found.name.split("/", 1)[0]
+        if top == "attempts":
+            return attempts.collect(self._state, found, self._ages, self._now, self._discard)
+        why = _REMOVERS[top](self._state, found, self._ages, self._now)
         if why is None and found.digest is not None and self._store is not None:
             self._store.mark_gone(found.digest)
         return why
