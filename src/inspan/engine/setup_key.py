@@ -12,6 +12,7 @@ from inspan.engine.places import environment_of, owner_at
 from inspan.engine.records import Resolved
 from inspan.outcome.canonical import digest
 from inspan.sandbox.tools import Toolset
+from inspan.spec.globs import Globs
 from inspan.spec.provision.commands import known_inputs
 from inspan.spec.provision.tree import Inputs
 from inspan.workspace.bare import Base
@@ -61,8 +62,9 @@ def sharable(view: Base, resolved: Resolved, commands: Sequence[str], toolset: T
     if any((bind.target + "/").startswith(checkout + "/") for bind in toolset.binds):
         return 0, Inputs()
     if resolved.setup_inputs:
-        named = view.matching(resolved.setup_inputs)
-        return (len(commands), named) if named.files else (0, Inputs())
+        wanted = Globs(resolved.setup_inputs)
+        named = frozenset(path for path in view.paths() if wanted.match(path))
+        return (len(commands), Inputs(named)) if named else (0, Inputs())
     found, count = Inputs(), 0
     for command in commands:
         read = known_inputs(command, view.tree)

@@ -189,7 +189,7 @@ def listeners(ports: list[int]) -> list[socket.socket]:
 
 
 def overlay(root: str, request: dict[str, Any]) -> None:
-    """Stack the layers at the workspace's place."""
+    """Stack layers at the workspace's place, or at HOME's."""
     options = ["lowerdir=" + ":".join(f"{root}/{name}" for name in request["lowers"]), "userxattr"]
     if request["upper"]:
         options += [f"upperdir={root}/{request['upper']}", f"workdir={root}/{request['work']}"]
@@ -260,8 +260,8 @@ def build(spec: dict[str, Any], report: dict[str, str]) -> list[socket.socket]:
     loopback_up()
     made = listeners(spec["ports"])
     report["step"] = "workspace"
-    if spec["overlay"]:
-        overlay(root, spec["overlay"])
+    for request in spec["overlays"]:
+        overlay(root, request)
     return made
 
 

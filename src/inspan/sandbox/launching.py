@@ -55,7 +55,7 @@ def specification(
         "hold": [*laid.hold, *((source, name, False) for source, name in program.holds)],
         "directories": laid.directories,
         "files": laid.files,
-        "overlay": laid.overlay,
+        "overlays": laid.overlays,
         "ports": [GATEWAY_PORT] * bool(confinement.ports) + [EGRESS_PORT] * bool(confinement.egress),
         "rlimits": _resource_limits(confinement),
         "program": program.program,

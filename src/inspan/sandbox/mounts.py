@@ -29,14 +29,14 @@ class Staging(NamedTuple):
         directories: empty directories on the stage: mount points, and the skeleton layer that carries mount points
             inside the workspace, so that they do not appear in the agent's upper layer.
         files: synthetic files on the stage.
-        overlay: see ``launcher.overlay``.
+        overlays: see ``launcher.overlay``.
         arguments: the bwrap arguments of the mounts.
     """
 
     hold: list[tuple[str, str, bool]]
     directories: list[str]
     files: dict[str, str]
-    overlay: dict[str, Any] | None
+    overlays: list[dict[str, Any]]
     arguments: list[str]
 
 
@@ -48,12 +48,17 @@ def staging(confinement: Confinement, stage: str) -> Staging:
     """
     plan = confinement.plan
     binds = _present([*confinement.tools, *plan.binds])
-    hold: list[tuple[str, str, bool]] = [(plan.home, _HOME, True)]
+    hold: list[tuple[str, str, bool]] = []
     directories = [_SKELETON]
-    overlay = None
+    overlays = []
+    if plan.home_lower is None:
+        hold.append((plan.home, _HOME, True))
+    else:
+        directories.append(_HOME)
+        overlays.append(_frozen_home(plan, hold))
     if plan.kind == "overlay":
         directories += [_WORKSPACE, *_mount_points(plan, binds)]
-        overlay = _layers(plan, hold)
+        overlays.append(_layers(plan, hold))
     else:
         hold.append((plan.directory, _WORKSPACE, not plan.read_only))
     names = {HOME_INSIDE: _HOME, plan.root_inside: _WORKSPACE}
@@ -73,7 +78,7 @@ def staging(confinement: Confinement, stage: str) -> Staging:
         etc,
         bubblewrap.bind_arguments(shown, stage, names),
     )
-    return Staging(hold, directories, files, overlay, arguments)
+    return Staging(hold, directories, files, overlays, arguments)
 
 
 def _present(binds: list[Bind]) -> list[Bind]:
@@ -108,11 +113,22 @@ def _layers(plan: MountPlan, hold: list[tuple[str, str, bool]]) -> dict[str, Any
         if not plan.read_only:
             raise SandboxError("an overlay without an upper layer can only be read", reason="environment_lost")
         return request
-    # overlayfs wants upper and work on one mount: their common directory is bound, not each of them.
-    parent = os.path.commonpath([posixpath.dirname(plan.upper), posixpath.dirname(plan.work)])
-    hold.append((parent, _JOB, True))
-    upper, work = (f"{_JOB}/{os.path.relpath(path, parent)}" for path in (plan.upper, plan.work))
-    return request | {"upper": upper, "work": work}
+    return request | _writable(plan.upper, plan.work, _JOB, hold)
+
+
+def _frozen_home(plan: MountPlan, hold: list[tuple[str, str, bool]]) -> dict[str, Any]:
+    """HOME as a frozen one with the job's own on top."""
+    if plan.home_lower is None or plan.home_work is None:
+        raise SandboxError("a home without a work directory cannot be stacked", reason="environment_lost")
+    hold.append((plan.home_lower, f"{_HOME}l", False))
+    return {"lowers": [f"{_HOME}l"], "at": _HOME} | _writable(plan.home, plan.home_work, f"{_HOME}j", hold)
+
+
+def _writable(upper: str, work: str, name: str, hold: list[tuple[str, str, bool]]) -> dict[str, str]:
+    """overlayfs wants upper and work on one mount: their common directory is bound, not each of them."""
+    parent = os.path.commonpath([posixpath.dirname(upper), posixpath.dirname(work)])
+    hold.append((parent, name, True))
+    return {"upper": f"{name}/{os.path.relpath(upper, parent)}", "work": f"{name}/{os.path.relpath(work, parent)}"}
 
 
 def _synthetic(plan: MountPlan) -> dict[str, str]:

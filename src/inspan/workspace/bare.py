@@ -16,7 +16,6 @@ from urllib.parse import unquote, urlsplit
 
 from inspan.files import read_regular
 from inspan.outcome.canonical import digest
-from inspan.spec.globs import Globs
 from inspan.spec.levels import promises
 from inspan.spec.paths import State
 from inspan.spec.provision.tree import Inputs, Tree
@@ -62,11 +61,6 @@ class Base:
             listed = self._git.run("ls-tree", "-r", "-z", self.base).split(b"\0")[:-1]
             self._paths = tuple(os.fsdecode(line.split(b"\t", 1)[1]) for line in listed if line[:6] != b"160000")
         return self._paths
-
-    def matching(self, globs: tuple[str, ...]) -> Inputs:
-        """The paths that some globs name."""
-        wanted = Globs(globs)
-        return Inputs(frozenset(path for path in self.paths() if wanted.match(path)))
 
     def digest(self, inputs: Inputs) -> str:
         """What of ``inputs`` this base has, as one word: equal for bases that give set-up the same view."""

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from inspan.errors import WorkspaceError
 from inspan.spec.levels import promises
 from inspan.spec.paths import State
@@ -230,12 +232,22 @@ def _plan(
     meta = meta_of(state, repo, base, owner)
     made(place, 0o755)
     try:
-        _make_home(home, setup, owner)
         if kind == "overlay":
-            return _overlay(state, repo, base, place, home, owner, attempt, lowers, meta, shares, setup, read_only)
+            below, work = _frozen_home(setup), place / "home-work"
+            home = place / "home" if below else home
+            for directory in (home, work) if below else (home,):
+                _make_home(directory, None, owner)
+            plan = _overlay(state, repo, base, place, home, owner, attempt, lowers, meta, shares, setup, read_only)
+            return msgspec.structs.replace(plan, home_lower=below, home_work=os.fspath(work)) if below else plan
+        _make_home(home, setup, owner)
         return _clone(state, repo, base, place, home, owner, attempt, lowers, meta, shares, setup, read_only, level)
     except OSError as refused:
         raise state_error(refused, place) from refused
+
+
+def _frozen_home(setup: SetupLayer | None) -> str | None:
+    """The home a set-up left, where there is anything in it."""
+    return setup.home if setup is not None and os.listdir(setup.home) else None
 
 
 def _make_home(home: Path, setup: SetupLayer | None, owner: Owner) -> None:
@@ -340,8 +352,8 @@ def discard(state: State, plan: MountPlan) -> None:
         for path in (place, home):
             if os.path.lexists(path):
                 remove_tree(set_aside(path))
-        if home.parent.parent.name == "checks" or home.parent.name.startswith(SCRATCH):
-            home.parent.rmdir()
+        if place.parent.parent.name == "checks" or place.parent.name.startswith(SCRATCH):
+            place.parent.rmdir()
     except FileNotFoundError:
         return
     except OSError as refused:

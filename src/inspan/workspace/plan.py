@@ -30,6 +30,8 @@ class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
         binds: further binds, in order: object stores, shared dependency directories.
         read_only: the workspace is mounted read-only (a read-only job).
         home: host directory bound writable as HOME.
+        home_lower, home_work: a frozen home shown below it, whose upper layer ``home`` then is, and overlayfs' work
+            directory for it; both None where HOME is ``home`` alone.
         uid, gid: owner of the writable leaves and the identity inside.
     """
 
@@ -40,6 +42,8 @@ class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
     lowers: tuple[str, ...] = ()
     upper: str | None = None
     work: str | None = None
+    home_lower: str | None = None
+    home_work: str | None = None
     binds: tuple[Bind, ...] = ()
     read_only: bool = False
     uid: int

@@ -149,7 +149,7 @@ def test_a_layer_that_was_touched_is_taken_away_and_never_used(place: tuple[Stat
 ATTEMPTS = (
     "echo evil > .venv/f; echo evil >> node_modules/m/index.js; rm -rf node_modules/m2; mv .venv .v2; mkdir .venv; echo e > .venv/f;"
     " ln .v2/f linked; echo evil > linked; chmod -R 777 node_modules; touch -d 2001-01-01 node_modules/m; cp -al node_modules copied;"
-    " echo evil > copied/m/index.js; setfattr -n user.overlay.opaque -v y node_modules; echo evil > $HOME/.cache/c;"
+    " echo evil > copied/m/index.js; setfattr -n user.overlay.opaque -v y node_modules; echo evil > $HOME/.cache/c; rm -r $HOME/.cache;"
     " exec 9>> .v2/f; echo evil >&9; python3 -c 'import mmap; f = open(\"node_modules/m/index.js\", \"r+b\");"
     " m = mmap.mmap(f.fileno(), 0); m[0:1] = b\"X\"; m.flush()'; git clean -fdxq; true"
 )  # fmt: skip
@@ -167,9 +167,11 @@ def test_nothing_an_agent_writes_reaches_a_layer(place: tuple[State, Repository]
         plan = plan_attempt(
             state, repo, repo.head, f"j{number}.a1", kind=kind, owner=SANDBOX, setup=layer, level="sandbox"
         )  # type: ignore[arg-type]
+        assert kind == "clone" or os.listdir(plan.home) == [], "a frozen home is shown, not copied"
         assert inside(plan, look).split() == ["v", "module", "c"]
         inside(plan, ATTEMPTS, check=False)
-        assert inside(plan, "cat .venv/f; true", check=False).strip() != "v", "control: the attack did something"
+        left = inside(plan, "cat .venv/f $HOME/.cache/c; true", check=False)
+        assert left.strip() not in ("v", "v\nc"), "control: the attack did something"
         assert intact(layer) and find_setup(state, repo, "k") == layer
 
 

@@ -28,6 +28,13 @@ state = State(home / "state"); repo = open_repository(str(home / "r"))
 assert os.geteuid() == 12345 and SANDBOX.uid == 12345
 assert overlay_possible(state), "no overlay for this user"
 for kind, level in (("overlay", "sandbox"), ("clone", "sandbox"), ("clone", "none")):
+    plan = plan_setup(state, repo, repo.head, kind + level, kind=kind, owner=SANDBOX, level=level)
+    inside(plan, "echo kept > $HOME/h; echo made > made.txt", **({"HOME": plan.home} if level == "none" else {}))
+    layer = freeze_setup(state, repo, repo.head, kind + level, plan)
+    plan = plan_attempt(state, repo, repo.head, "j.a1", kind=kind, owner=SANDBOX, level=level, setup=layer)
+    out = inside(plan, "cat $HOME/h made.txt; echo gone > $HOME/h; rm made.txt", **({"HOME": plan.home} if level == "none" else {}))
+    assert out.split() == ["kept", "made"] and find_setup(state, repo, kind + level) == layer, out
+    discard(state, plan)
     plan = plan_attempt(state, repo, repo.head, "j.a1", kind=kind, owner=SANDBOX, level=level)
     out = inside(plan, "git status --porcelain; mkdir closed; echo x > closed/f; rm -r deep; echo y >> README.md; ls -ld closed")
     assert "??" not in out and " M" not in out, out
