@@ -315,7 +315,7 @@ def test_teardown_leaves_nothing(level: str, tmp_path: Path) -> None:
     def state() -> tuple[int, str, set[str]]:
         depths = ("*", "*/*", "*/*/*", "*/*/*/*")
         groups = {
-            str(place) for depth in depths for place in Path("/sys/fs/cgroup").glob(f"{depth}/inspan-{os.getpid()}-*")
+            str(place) for depth in depths for place in Path("/sys/fs/cgroup").glob(f"{depth}/inspan-*-{os.getpid()}-*")
         }
         return len(os.listdir("/proc/self/fd")), Path("/proc/self/mounts").read_text(), groups
 

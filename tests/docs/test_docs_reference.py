@@ -22,6 +22,7 @@ from inspan.sandbox.contract import EGRESS_PORT
 from inspan.sandbox.environment import proxy_variables
 from inspan.spec.backends import BackendTable, EgressTable
 from inspan.spec.config import ENVIRONMENT, KEYS, OTHER_VARIABLES, REPOSITORY_KEYS
+from inspan.spec.limits import Limits, limits
 from inspan.spec.tables import WIRES, GcTable, ProviderTable
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
@@ -155,3 +156,11 @@ def test_collection() -> None:
     times = re.findall(r'^\| `([a-z]+)` \| `"(\d+)([smhd])"` \|', section("gc", "Times"), re.MULTILINE)
     units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
     assert {key: int(n) * units[unit] for key, n, unit in times} == msgspec.structs.asdict(GcTable())
+
+
+def test_limits() -> None:
+    """Every limit with the default it has, in the words of the file."""
+    rows = re.findall(r"^\| `([a-z_]+)` \| `([^`]+)` \|", section("configuration", "Limits"), re.MULTILINE)
+    written = {key: (value.strip('"') if '"' in value else int(value)) for key, value in rows}
+    assert list(written) == list(Limits.__struct_fields__)
+    assert limits(written, "the reference") == Limits()

@@ -71,6 +71,7 @@ def _request(context: Context, spec: Job, resolved: Resolved, prepared: Prepared
         tools=prepared.toolset.binds,
         path=prepared.toolset.path,
         env=environment_of(prepared.toolset, resolved, context.environ),
+        limits=resolved.limits,
         read_only=spec.read_only,
         egress=resolved.egress,
         private=resolved.private,

@@ -74,6 +74,7 @@ def _desk(
         setup=prepared.setup,
         share=spec.share,
         harness_globs=resolved.deciders,
+        limits=resolved.limits,
         keep=lambda data: context.store.keep(job, "check", data),
         on_progress=lambda text: context.say(job, "check", {"text": text}),
         cancelled=lambda: context.cancelled(job),

@@ -14,6 +14,7 @@ from inspan.outcome.decide import Decision, Finding
 from inspan.outcome.records import Claims, DeliveryRecord, IsolationRecord, Timing, Usage, Violation
 from inspan.routing.failure import Cause
 from inspan.sandbox.tools import Toolset
+from inspan.spec.limits import Limits
 from inspan.workspace.build import SetupLayer
 from inspan.workspace.changeset import Changeset
 from inspan.workspace.plan import MountPlan
@@ -39,6 +40,7 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
         egress: destinations granted by the job and by the configuration of its backend.
         private: those of them that may lead to an address that is not global.
         workspace: kind of workspace.
+        limits: of every process tree of the job: set-up, agent and checks.
         repository: the checkout, as found.
         rehearsal: name of the scenario played, None with a real provider.
         continue_result: for ``retry --continue``: the earlier job's result.
@@ -55,6 +57,7 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     repository: Repository
     harness_config: dict[str, Any] | None = None
     harness_version: str | None = None
+    limits: Limits = Limits()
     deciders: tuple[str, ...] = ()
     credential_env: str | None = None
     pass_env: tuple[str, ...] = ()

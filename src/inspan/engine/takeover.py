@@ -14,6 +14,8 @@ from inspan.engine import durable, leases
 from inspan.engine.context import Context
 from inspan.engine.ending import end_without_work
 from inspan.engine.job import WORKFLOWS, run_job
+from inspan.sandbox import cgroups
+from inspan.sandbox.maker import end_left
 from inspan.store.database import DISK_FULL
 from inspan.store.ids import attempt_id
 from inspan.store.records import JobRow
@@ -24,8 +26,13 @@ MOST_TAKEOVERS = 10
 
 
 def take_over(context: Context) -> list[str]:
-    """Take over every job of every dead driver and return the ids of those that go on here."""
+    """Take over every job of every dead driver and return the ids of those that go on here.
+
+    First whatever still runs for a dead runner is ended: its job is about to be told that the runner is gone.
+    """
     taken: list[str] = []
+    end_left()
+    cgroups.sweep()
     with leases.taking_over(context.state):
         for lease in leases.dead(context.state):
             try:

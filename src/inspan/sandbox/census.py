@@ -11,13 +11,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 _PAGE = os.sysconf("SC_PAGESIZE")
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Process(NamedTuple):
     """One line of the process table.
 
     ``started`` (clock ticks since boot) tells two users of one number apart; ``rss`` in bytes; ``zombie`` processes
-    hold nothing but their number.
+    hold nothing but their number; ``cpu``: seconds of processor time, that of its collected children included.
     """
 
     pid: int
@@ -27,6 +28,7 @@ class Process(NamedTuple):
     threads: int
     rss: int
     zombie: bool
+    cpu: float = 0.0
 
 
 def processes() -> dict[int, Process]:
@@ -34,13 +36,14 @@ def processes() -> dict[int, Process]:
     found = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
-            process = _read(int(entry))
-            if process:
-                found[process.pid] = process
+            read = process(int(entry))
+            if read:
+                found[read.pid] = read
     return found
 
 
-def _read(pid: int) -> Process | None:
+def process(pid: int) -> Process | None:
+    """One process; None when there is none of this number."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as reading:
             line = reading.read()
@@ -51,7 +54,14 @@ def _read(pid: int) -> Process | None:
     name = before.partition(b"(")[2].decode(errors="replace")
     fields = after.split()
     return Process(
-        pid, int(fields[1]), int(fields[19]), name, int(fields[17]), int(fields[21]) * _PAGE, fields[0] in (b"Z", b"X")
+        pid=pid,
+        parent=int(fields[1]),
+        started=int(fields[19]),
+        name=name,
+        threads=int(fields[17]),
+        rss=int(fields[21]) * _PAGE,
+        zombie=fields[0] in (b"Z", b"X"),
+        cpu=sum(map(int, fields[11:15])) / _TICKS,
     )
 
 
@@ -73,16 +83,16 @@ def descendants(root: int, table: dict[int, Process] | None = None) -> list[Proc
 def marked(marker: bytes, table: dict[int, Process] | None = None) -> list[Process]:
     """Live processes whose initial environment holds the line ``marker`` (``NAME=value``)."""
     table = processes() if table is None else table
-    found = []
-    for process in table.values():
-        try:
-            with open(f"/proc/{process.pid}/environ", "rb") as reading:
-                held = marker in reading.read().split(b"\0")
-        except OSError:
-            continue
-        if held and not process.zombie:
-            found.append(process)
-    return found
+    return [one for one in table.values() if not one.zombie and marker in environment(one.pid)]
+
+
+def environment(pid: int) -> list[bytes]:
+    """The environment a process was started with, ``NAME=value`` each; empty when it cannot be read."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as reading:
+            return reading.read().split(b"\0")
+    except OSError:
+        return []
 
 
 def names(found: Iterable[Process]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from inspan.spec.limits import Limits as Limits
 from inspan.workspace.plan import Bind, MountPlan
 
 GATEWAY_PORT = 8080
@@ -14,18 +15,6 @@ GATEWAY_PORT = 8080
 
 EGRESS_PORT = 8081
 """Port of the egress proxy inside, where destinations are granted."""
-
-
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits of one process tree; None means not limited. Bytes and counts."""
-
-    memory: int | None = 8 << 30
-    processes: int | None = 1024
-    file_size: int | None = 1 << 30
-    open_files: int | None = 8192
-    workspace_bytes: int | None = 4 << 30
-    workspace_files: int | None = 200_000
-    output_bytes: int | None = 256 << 20
 
 
 class Confinement(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,19 @@ TICK = 0.25
 """Seconds between two looks at the process table."""
 
 
+def mechanisms(limits: Limits, group: dict[str, str], *, processes: str) -> dict[str, str]:
+    """What holds each limit that is set: a control group where one took it, else what is left.
+
+    Args:
+        group: what the tree's control groups hold.
+        processes: what holds their number without a group.
+    """
+    plain = dict.fromkeys(("memory", "cpu_seconds", "workspace_bytes", "workspace_files"), "watch")
+    plain |= {"file_size": "rlimit", "open_files": "rlimit", "processes": processes, "cpus": "nothing"}
+    plain["output_bytes"] = "reader"
+    return {name: group.get(name, how) for name, how in plain.items() if getattr(limits, name) is not None}
+
+
 class Size(NamedTuple):
     """What a directory tree takes: ``bytes`` allocated on disk, ``files`` entries."""
 
@@ -75,14 +88,15 @@ class Watch:
     """A thread that looks at a tree until its program has ended.
 
     Attributes:
-        exceeded: which limit ended the tree: ``memory``, ``processes``, ``workspace_bytes`` or ``workspace_files``.
+        exceeded: which limit ended the tree: ``memory``, ``processes``, ``cpu_seconds``, ``workspace_bytes`` or
+            ``workspace_files``.
     """
 
     def __init__(self, tree: Watched, limits: Limits, group: Group, roots: Sequence[str]) -> None:
         self.exceeded: str | None = None
         self._tree, self._limits, self._group, self._roots = tree, limits, group, tuple(roots)
         self._before = measure(self._roots)
-        self._next_measure = 0.0
+        self._next_measure = self._used = 0.0
         self._thread = threading.Thread(target=self._run, name="inspan-limits", daemon=True)
 
     def start(self) -> None:
@@ -118,7 +132,18 @@ class Watch:
             return "processes"
         if limits.memory and "memory" not in self._group.held and _memory(members, limits.memory):
             return "memory"
+        if limits.cpu_seconds and self._cpu_seconds(members) >= limits.cpu_seconds:
+            return "cpu_seconds"
         return self._workspace()
+
+    def _cpu_seconds(self, members: Sequence[census.Process]) -> float:
+        """Processor time so far. Without a group that counts it: what living processes and their collected children used.
+
+        What a process took with it that nobody collected is missing then, so the highest sum ever seen counts.
+        """
+        counted = self._group.cpu_seconds()
+        self._used = max(self._used, sum(one.cpu for one in members) if counted is None else counted)
+        return self._used
 
     def _workspace(self) -> str | None:
         now = time.monotonic()

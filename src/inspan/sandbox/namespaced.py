@@ -14,7 +14,7 @@ from inspan.errors import HarnessError, SandboxError
 from inspan.sandbox import census, cgroups, launching, proof, spawning
 from inspan.sandbox.cgroups import Group
 from inspan.sandbox.contract import Confinement, Proof
-from inspan.sandbox.limits import Watch, ended
+from inspan.sandbox.limits import Watch, ended, mechanisms
 
 
 class SandboxDriver:
@@ -118,10 +118,7 @@ class NamespacedTree:
         self.listeners = made
         self.base_url = spawning.address(self.listeners)
         self._group.join(self.pid)
-        held = {"memory": "watch", "processes": "rlimit", "file_size": "rlimit", "open_files": "rlimit"}
-        held |= {"workspace_bytes": "watch", "workspace_files": "watch"} | self._group.held
-        limits = self._confinement.limits
-        self.held = {name: mechanism for name, mechanism in held.items() if getattr(limits, name) is not None}
+        self.held = mechanisms(self._confinement.limits, self._group.held, processes="rlimit")
 
     def require_program(self) -> None:
         """Refuse a program that is not there inside."""

@@ -18,14 +18,13 @@ import uuid
 from typing import Any
 
 from inspan.errors import HarnessError, SandboxError
-from inspan.sandbox import census, cgroups, spawning
+from inspan.sandbox import census, cgroups, maker, spawning
 from inspan.sandbox.contract import Confinement, Proof
-from inspan.sandbox.limits import Watch, ended
+from inspan.sandbox.limits import Watch, ended, mechanisms
+from inspan.sandbox.maker import MARKER
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _PATIENCE = 10.0
-MARKER = "INSPAN_TREE"
-"""Environment variable that marks the processes of one tree, for the census."""
 
 
 def become_subreaper() -> None:
@@ -211,7 +210,7 @@ def _cwd(confinement: Confinement) -> str:
 
 
 def _start(confinement: Confinement, env: dict[str, str], cwd: str, streams: tuple[int, int, int]) -> KeptTree:
-    limits, marker = confinement.limits, uuid.uuid4().hex
+    limits, marker = confinement.limits, f"{maker.identity()}-{uuid.uuid4().hex}"
     # The number of processes is counted by the kernel per user, not per tree: no resource limit for it here.
     rlimits = {"CORE": 0, "FSIZE": limits.file_size, "NOFILE": limits.open_files}
     spec = {
@@ -225,7 +224,5 @@ def _start(confinement: Confinement, env: dict[str, str], cwd: str, streams: tup
     if confinement.ports:
         tree.listeners = [spawning.host_listener()]
         tree.base_url = spawning.address(tree.listeners)
-    held = {"memory": "watch", "processes": "watch", "workspace_bytes": "watch", "workspace_files": "watch"}
-    held |= {"file_size": "rlimit", "open_files": "rlimit"} | tree._group.held
-    tree.held = {name: mechanism for name, mechanism in held.items() if getattr(limits, name) is not None}
+    tree.held = mechanisms(limits, tree._group.held, processes="watch")
     return tree

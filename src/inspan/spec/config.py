@@ -23,6 +23,7 @@ from inspan.spec.decode import convert, refuse_unknown
 from inspan.spec.files import read_file
 from inspan.spec.globs import Globs
 from inspan.spec.job import LEVELS, Check, Deliver
+from inspan.spec.limits import Limits, limits
 from inspan.spec.nearest import suggestion
 from inspan.spec.paths import REPOSITORY_CONFIG, user_config
 from inspan.spec.tables import GcTable, ProviderTable
@@ -43,7 +44,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
         timeout, stall: seconds; None when not configured. deliver: None when not configured.
         backends: what is granted to a backend, by ``harness@provider/model``. egress: what holds for every grant.
         harnesses: declared harnesses by name, as they stand in the file. providers: declared providers.
-        gc: how long what jobs leave behind is kept.
+        limits: of every process tree of a job. gc: how long what jobs leave behind is kept.
         origins: where each key's value comes from, ``default`` included.
         repository_digest: ``sha256:`` of the repository's file as read, None without one.
     """
@@ -65,6 +66,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     egress: EgressTable = EgressTable()
     harnesses: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
     providers: dict[str, ProviderTable] = msgspec.field(default_factory=dict)
+    limits: Limits = Limits()
     gc: GcTable = GcTable()
     origins: dict[str, str] = msgspec.field(default_factory=dict)
     repository_digest: str | None = None
@@ -141,6 +143,7 @@ KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "egress": backends.egress,
     "harnesses": tables.harnesses,
     "providers": tables.providers,
+    "limits": limits,
     "gc": tables.gc,
 }
 """Every key of the user's ``config.toml``, with what reads it."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -10,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from inspan.sandbox import census, cgroups
+from inspan.sandbox import census, cgroups, maker, scope
 from inspan.sandbox.contract import Limits
-from inspan.sandbox.limits import measure
+from inspan.sandbox.limits import measure, mechanisms
 
 
 def test_measure_counts_bytes_and_entries_and_follows_no_link(tmp_path: Path) -> None:
@@ -77,29 +79,197 @@ def test_a_process_name_with_parentheses_is_read_whole(tmp_path: Path) -> None:
 
 
 def test_groups_hold_what_they_say_and_go_away() -> None:
-    made = cgroups.group(Limits(memory=256 << 20, processes=50))
+    made = cgroups.group(Limits(memory=256 << 20, processes=50, cpus=0.5, cpu_seconds=100))
+    child = subprocess.Popen(["sleep", "100"])
     try:
+        made.join(child.pid)
         if not made.held:
             pytest.skip("NORUN: no control group with a controller can be made here")
-        child = subprocess.Popen(["sleep", "100"])
-        made.join(child.pid)
         assert child.pid in made.members()
         assert not made.out_of_memory() and not made.out_of_processes()
+        assert (made.cpu_seconds() or 0) < 50
         places = [place.path for place in made._places]
+        for limit, mechanism in made.held.items():
+            version_two, version_one = FILES[limit]
+            files = version_one if mechanism == "cgroup v1" else version_two
+            assert any(Path(f"{place}/{files[0]}").is_file() for place in places)
+            assert files[1] in [read(f"{place}/{files[0]}") for place in places]
         child.kill()
         child.wait()
     finally:
+        child.kill()
+        child.wait()
         made.remove()
     assert places
     assert not [place for place in places if os.path.exists(place)]
 
 
-def test_groups_of_a_dead_maker_are_swept() -> None:
-    code = "import os\nfrom inspan.sandbox import cgroups\nfrom inspan.sandbox.contract import Limits\n"
-    code += "g = cgroups.group(Limits())\nprint(*[p.path for p in g._places], sep='\\n', flush=True)\nos._exit(0)\n"
-    places = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    if not places:
-        pytest.skip("NORUN: no control group can be made here")
-    assert all(os.path.isdir(place) for place in places)
-    cgroups.group(Limits()).remove()
-    assert not [place for place in places if os.path.exists(place)]
+FILES = {  # what each version calls it, and what it holds afterwards
+    "memory": (("memory.max", str(256 << 20)), ("memory.limit_in_bytes", str(256 << 20))),
+    "processes": (("pids.max", "50"), ("pids.max", "50")),
+    "cpus": (("cpu.max", "50000 100000"), ("cpu.cfs_quota_us", "50000")),
+}
+
+
+def read(path: str) -> str:
+    return Path(path).read_text().strip() if os.path.exists(path) else ""
+
+
+def test_a_group_nobody_may_make_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cgroups, "_make", lambda _: False)
+    monkeypatch.setattr(scope, "manager", lambda: None)
+    made = cgroups.group(Limits())
+    made.join(os.getpid())
+    assert made.held == {} and made.members() == [] and made.cpu_seconds() is None
+
+
+def test_the_order_of_preference_and_what_each_limit_says() -> None:
+    bare = mechanisms(Limits(cpus=2.0, cpu_seconds=60.0), {}, processes="rlimit")
+    assert bare["memory"] == "watch" and bare["processes"] == "rlimit" and bare["cpus"] == "nothing"
+    assert bare["output_bytes"] == "reader"
+    some = mechanisms(Limits(), {"memory": "cgroup v2", "processes": "systemd scope"}, processes="watch")
+    assert (some["memory"], some["processes"]) == ("cgroup v2", "systemd scope")
+    assert "cpus" not in some and "cpu_seconds" not in some
+    assert mechanisms(Limits(memory=None), {}, processes="watch").keys().isdisjoint({"memory"})
+
+
+LEFT = """
+import os, subprocess, sys
+from inspan.sandbox import cgroups, maker
+from inspan.sandbox.contract import Limits
+made = cgroups.group(Limits())
+program = [sys.executable, "-c", "import os, time; os.setsid(); print('up', flush=True); time.sleep(1000)"]
+child = subprocess.Popen(program, env={maker.MARKER: maker.identity() + "-x", "NAME": sys.argv[1]}, stdout=subprocess.PIPE)
+child.stdout.readline()
+made.join(child.pid)
+print(maker.identity(), *[p.path for p in made._places], sep="\\n", flush=True)
+sys.stdin.read()
+os._exit(0)
+"""
+
+
+def test_what_a_dead_maker_left_is_swept_and_a_living_ones_is_not() -> None:
+    name = f"left-{time.monotonic_ns()}"
+    running = subprocess.Popen(
+        [sys.executable, "-c", LEFT, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert running.stdout is not None and running.stdin is not None
+        who = running.stdout.readline().strip()
+        assert not maker.dead(who)
+        maker.end_left()
+        cgroups.sweep()
+        assert len(census.marked(f"NAME={name}".encode())) == 1  # the control: its maker lives
+        running.stdin.close()
+        places = running.stdout.read().split()
+        running.wait(60)
+        assert maker.dead(who) and not maker.dead("1" + who) and not maker.dead("x")
+        assert all(os.path.isdir(place) for place in places)
+        maker.end_left()
+        until = time.monotonic() + 60
+        while census.marked(f"NAME={name}".encode()) and time.monotonic() < until:
+            time.sleep(0.01)
+        cgroups.sweep()
+        assert census.marked(f"NAME={name}".encode()) == []
+        assert not [place for place in places if os.path.exists(place)]
+    finally:
+        running.kill()
+        running.wait()
+
+
+def test_a_group_with_members_of_a_dead_maker_is_emptied() -> None:
+    """Where the processes have no mark of ours any more, their group finds them."""
+    name = f"unmarked-{time.monotonic_ns()}"
+    unmarked = LEFT.replace('maker.MARKER: maker.identity() + "-x", ', "")
+    done = subprocess.run(
+        [sys.executable, "-c", unmarked, name], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True
+    )
+    places = done.stdout.split()[1:]
+    try:
+        if not places:
+            pytest.skip("NORUN: no control group can be made here")
+        maker.end_left()
+        assert len(census.marked(f"NAME={name}".encode())) == 1  # the control
+        cgroups.sweep()
+        until = time.monotonic() + 60
+        while census.marked(f"NAME={name}".encode()) and time.monotonic() < until:
+            time.sleep(0.01)
+        cgroups.sweep()
+        assert census.marked(f"NAME={name}".encode()) == []
+        assert not [place for place in places if os.path.exists(place)]
+    finally:
+        census.kill(census.marked(f"NAME={name}".encode()))
+
+
+MANAGER = """
+mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system /run/user/0 && chmod 700 /run/user/0
+export XDG_RUNTIME_DIR=/run/user/0 DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/0/bus
+for h in systemd unified; do
+  [ -d /sys/fs/cgroup/$h ] && mkdir /sys/fs/cgroup/$h/$NAME && echo $$ > /sys/fs/cgroup/$h/$NAME/cgroup.procs
+done
+[ -d /sys/fs/cgroup/unified ] || { mkdir /sys/fs/cgroup/$NAME && echo $$ > /sys/fs/cgroup/$NAME/cgroup.procs; }
+/lib/systemd/systemd --user --log-target=null & manager=$!
+for i in $(seq 100); do systemctl --user start dbus.service 2>/dev/null && break; sleep 0.1; done
+systemctl --user is-active -q dbus.service || exit 77
+"$PYTHON" -c "$PROGRAM"; status=$?
+kill $manager; wait
+exit $status
+"""
+ADOPTED = """
+import os, subprocess
+from inspan.sandbox import cgroups, scope
+from inspan.sandbox.contract import Limits
+child = subprocess.Popen(["sleep", "100"])
+assert scope.manager()[1:] == ("--user",)
+made = cgroups.group(Limits(memory=100 << 20, processes=50))
+made.join(child.pid)
+places = [p for p in made._places if p.mechanism == "systemd scope"]
+assert places and child.pid in made.members() and made.name in places[0].path, made._places
+assert f"{made.name}.scope" in open(f"/proc/{child.pid}/cgroup").read()
+for limit, mechanism in made.held.items():  # what it says it holds stands in the scope
+    if mechanism == "systemd scope":
+        name = {"memory": "memory.max", "processes": "pids.max"}[limit]
+        assert open(f"{places[0].path}/{name}").read().strip() in (str(100 << 20), "50")
+made.kill()
+child.kill()
+child.wait()
+made.remove()
+print(made.held)
+"""
+
+
+@pytest.mark.root
+@pytest.mark.long
+def test_a_real_systemd_takes_a_tree_into_a_scope() -> None:
+    if os.geteuid() != 0 or not os.path.exists("/lib/systemd/systemd") or shutil.which("busctl") is None:
+        pytest.skip("NORUN: needs root and an installed systemd, which is started as a user's manager")
+    name = f"inspan-test-{os.getpid()}"
+    env = {**os.environ, "PYTHON": sys.executable, "PROGRAM": ADOPTED, "NAME": name}
+    done = subprocess.run(
+        ["unshare", "-m", "bash", "-c", MANAGER], env=env, capture_output=True, text=True, timeout=120, check=False
+    )
+    for top in ("systemd", "unified", "."):
+        for folder, _, _ in os.walk(f"/sys/fs/cgroup/{top}/{name}", topdown=False):
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+    if done.returncode == 77:
+        pytest.skip(f"NORUN: systemd does not run as a user's manager here: {done.stderr[-200:]}")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_question_to_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked, where a program that notes it stands for ``busctl``; the long set asks a real one."""
+    said = tmp_path / "said"
+    stand_in = tmp_path / "busctl"
+    stand_in.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {said}\nexit 1\n')
+    stand_in.chmod(0o755)
+    monkeypatch.setattr(scope, "manager", lambda: (str(stand_in), "--user"))
+    assert scope.adopt(4321, "inspan-x", Limits(memory=1 << 30, processes=64, cpus=1.5)) is None
+    words = said.read_text().split("\n")
+    assert words[:2] == ["--user", "call"] and "inspan-x.scope" in words
+    asked = " ".join(words)
+    for part in ("PIDs au 1 4321", "MemoryMax t 1073741824", "MemorySwapMax t 0", "TasksMax t 64"):
+        assert part in asked
+    assert "CPUQuotaPerSecUSec t 1500000" in asked and words[-2] == "0"
+    number = int(words[words.index("fail") + 1])
+    assert number == len(scope.properties(1, Limits(memory=1, processes=1, cpus=1.0)))

@@ -96,6 +96,7 @@ def test_the_repository_may_not_choose_what_is_the_users(key: str, user: Path, r
         "allow_none": "true",
         "share": "[]",
         "gc": "{}",
+        "limits": "{}",
     }
     (repo / "inspan.toml").write_text(f"{key} = {value.get(key, '[]' if key == 'pass_env' else repr('none'))}\n")
     with pytest.raises(InvalidSpec) as caught:
