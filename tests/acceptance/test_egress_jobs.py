@@ -14,6 +14,8 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -21,11 +23,16 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from runs import HARNESSES, inspan, make_repository, nothing_left, run
 
+from inspan.gateway.contract import Upstream
+from inspan.gateway.journal import read_journal
+from inspan.gateway.server import Gateway
+from inspan.redact import Redactor
 from inspan.sandbox.addresses import first_refused
 from inspan.sandbox.levels import probe
 from inspan.spec.paths import state
 from inspan.store import read
-from support.reach import CLIENT, echo
+from inspan.supervise.loops import LoopThread
+from support.reach import CLIENT, THROUGH_GATEWAY, echo
 
 OTHERS = ("api.anthropic.com:443", "api.openai.com:443", "openrouter.ai:443", "169.254.169.254:80")
 WHEEL = "iniconfig"
@@ -53,7 +60,7 @@ def tried(record: dict[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 def test_a_job_reaches_its_own_provider_what_is_granted_and_nothing_else(program: str, tmp_path: Path) -> None:
-    repo = make_repository(tmp_path / "repo", {"reach.py": CLIENT})
+    repo = make_repository(tmp_path / "repo", {"reach.py": CLIENT, "through.py": THROUGH_GATEWAY})
     scenario = tmp_path / "scenario.yaml"
     with echo() as here, echo() as other:
         config = (
@@ -63,7 +70,8 @@ def test_a_job_reaches_its_own_provider_what_is_granted_and_nothing_else(program
         targets = " ".join((here, other, *OTHERS))
         scenario.write_text(
             "schema: inspan.rehearsal/1\nname: reaching\nsteps:\n"
-            f"  - bash: python3 reach.py {targets} > reached.txt\n  - say: done\n"
+            f"  - bash: python3 reach.py {targets} > reached.txt\n"
+            f"  - bash: python3 through.py {' '.join(OTHERS)} > through.txt\n  - say: done\n"
         )
         found = run(
             "look around", "--repo", str(repo), "--backend", f"{program}@rehearsal/any", "--rehearse", str(scenario),
@@ -84,10 +92,63 @@ def test_a_job_reaches_its_own_provider_what_is_granted_and_nothing_else(program
     assert [name for name, (decision, _) in log.items() if decision == "allowed"] == [here]
     assert [tried(one) for one in isolation["setup_connections"]] == [{here: ("allowed", "granted")}]
     wire = [json.loads(line) for line in read.artifact(state(), outcome["artifacts"]["wire"]).splitlines()]
-    paths = {line["path"].partition("?")[0] for line in wire}
-    print(f"{program}: {len(wire)} lines in the gateway's journal, paths {sorted(paths)}")
-    assert outcome["backend"]["provider"] == "rehearsal" and wire and all(path.startswith("/") for path in paths)
+    refused = [line for line in wire if line["state"] == "refused"]
+    served = {(line["path"].partition("?")[0], line["model_requested"]) for line in wire if line["state"] == "done"}
+    print(f"{program}: {len(wire)} lines in the gateway's journal, {len(refused)} refused, served {sorted(served)}")
+    assert len(refused) == 3 * len(OTHERS) and {line["error_message"][:3] for line in refused} == {"403"}
+    assert outcome["backend"]["provider"] == "rehearsal" and {model for _, model in served} == {"any"}
+    assert all(path.startswith("/v1/") for path, _ in served)
     assert nothing_left(Path(os.environ["INSPAN_HOME"])) == []
+
+
+@contextmanager
+def endpoint(journal: Path, scenario: str) -> Iterator[str]:
+    """A model endpoint of the host, played by a gateway of its own; gives its ``host:port``."""
+    loop, listener = LoopThread("endpoint"), socket.create_server(("127.0.0.1", 0))
+    listener.setblocking(False)
+    upstream = Upstream(kind="rehearsal", provider="rehearsal", model="any", wire="openai-chat", scenario=scenario)
+    served = Gateway(upstream, credential=None, journal=journal, redactor=Redactor())
+    try:
+        loop.run(served.serve(listener), 30)
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        loop.run(served.close(), 30)
+        loop.stop()
+
+
+@pytest.mark.long
+def test_a_backend_reaches_its_own_provider_and_no_other(tmp_path: Path) -> None:
+    """Two providers of the host, one configured backend; told by what each of them received."""
+    if not probe("sandbox", str(tmp_path)).available:
+        pytest.skip("NORUN: no sandbox here")
+    repo = make_repository(tmp_path / "repo", {"reach.py": CLIENT, "through.py": THROUGH_GATEWAY})
+    mine, theirs = tmp_path / "mine.jsonl", tmp_path / "theirs.jsonl"
+    script = tmp_path / "script"
+    direct = (
+        "python3 -c 'import socket,sys; h,_,p=sys.argv[1].rpartition(chr(58)); socket.create_connection((h,int(p)),9)'"
+    )
+    with endpoint(theirs, "text-only") as other, echo() as here:
+        tries = f"python3 reach.py {other} {here}; python3 through.py {other}; {direct} {other} || echo direct $?"
+        steps = f"  - bash: {json.dumps(f'({tries}) > tried.txt 2>&1; true')}\n  - say: done\n"
+        script.write_text(f"schema: inspan.rehearsal/1\nname: reaching\nsteps:\n{steps}")
+        with endpoint(mine, script.read_text()) as own:
+            tables = "".join(
+                f'[providers.{name}]\nbase_url = "http://{place}"\nwires = ["openai-chat"]\n'
+                for name, place in (("mine", own), ("theirs", other))
+            )
+            config = f'{tables}[egress]\nprivate = ["{here}"]\n[backends."bare@mine/any"]\negress = ["{here}"]\n'
+            Path(os.environ["INSPAN_CONFIG"]).write_text(config)
+            flags = ("--repo", str(repo), "--backend", "bare@mine/any", "--sandbox", "sandbox")
+            found = run("look", *flags, "--check", "it=grep -q 'direct 1' tried.txt")
+            assert (found.status, found.document["reason"]) == (0, "verified"), found
+            received = [line for line in read_journal(mine) if line.kind == "inference"]
+            assert received and all(line.state == "done" for line in received)
+        assert not theirs.exists() or read_journal(theirs) == []
+        log = tried(found.document["isolation"]["connections"])
+        assert log == {other: ("refused", "not_granted"), here: ("allowed", "granted")}
+        assert found.document["usage"]["requests"] == len(received)
+        urllib.request.urlopen(f"http://{other}/v1/models", timeout=30).close()  # control: it is there for others
+        assert len(read_journal(theirs)) == 1
 
 
 def test_without_a_grant_the_same_job_reaches_nothing(tmp_path: Path) -> None:

@@ -36,6 +36,22 @@ CLIENT = textwrap.dedent(
     """
 )
 
+THROUGH_GATEWAY = textwrap.dedent(
+    """
+    import socket, sys
+    for target in sys.argv[1:]:
+        host = target.rpartition(":")[0]
+        for head in (f"CONNECT {target} HTTP/1.1\\r\\nHost: {target}\\r\\n",
+                     f"POST https://{host}/v1/messages HTTP/1.1\\r\\nHost: 127.0.0.1:8080\\r\\nContent-Length: 2\\r\\n",
+                     f"POST /v1/messages HTTP/1.1\\r\\nHost: {host}\\r\\nContent-Length: 2\\r\\n"):
+            s = socket.create_connection(("127.0.0.1", 8080), 60)
+            s.sendall((head + "Connection: close\\r\\n\\r\\n" + "{}" * head.startswith("POST")).encode())
+            answer = b"".join(iter(lambda: s.recv(4096), b""))
+            print(target, int(answer.split()[1]), flush=True)
+    """
+)
+"""The same through the model gateway: as a tunnel, by an absolute address, under another name. Three lines a target."""
+
 
 @contextmanager
 def echo() -> Iterator[str]:
