@@ -35,7 +35,8 @@ def digest(output: bytes, *, runner: Runner | None, run: TestRun | None, redacto
 def _failures(run: TestRun) -> list[str]:
     bad = [i for i, outcome in run.outcomes.items() if outcome in ("failed", "error")]
     out = [f"{i}: {run.texts.get(i, '').splitlines()[0] if run.texts.get(i) else 'failed'}"[:300] for i in bad[:8]]
-    out += [f"{i}: cannot be collected" for i, (outcome, _) in run.collect.items() if outcome == "failed"][:4]
+    unread = [(i or "everything", text) for i, (outcome, text) in run.collect.items() if outcome == "failed"]
+    out += [f"{i}: {text.splitlines()[0] if text else 'cannot be collected'}"[:300] for i, text in unread[:4]]
     if len(bad) > 8:
         out.append(f"... and {len(bad) - 8} more failing tests")
     return out

@@ -22,7 +22,8 @@ from inspan.gate.runners.evidence_files import Program, programs, status
 _NOT_RUNNING = frozenset(("--no-run", "--help", "-h", "--list"))
 _RUNNING = re.compile(r"^running (\d+) tests?$", re.MULTILINE)
 _RESULT = re.compile(
-    r"^test result: (ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored; (\d+) measured; (\d+) filtered out",
+    r"^test result: (ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored; (\d+) measured; (\d+) filtered out; "
+    r"finished in \S+s$",
     re.MULTILINE,
 )
 _LOGGED = re.compile(r"^(ok|failed|ignored)\b.*? (\S+)$")
@@ -84,6 +85,7 @@ def _unit(program: Program) -> _Told:
             garbled += 1
     results = _RESULT.findall(text)
     ended = len(results) == 1 and _counted(results) == Counter(outcomes.values())
+    garbled += bool(results) and not ended
     return _Told(outcomes=outcomes, texts=_texts(text), began=True, ended=ended, garbled=garbled)
 
 
@@ -110,7 +112,10 @@ def _documented(program: Program) -> _Told:
         and sum(running) == len(outcomes)
         and _counted(results) == Counter(outcomes.values())
     )
-    return _Told(outcomes=outcomes, texts=texts, began=bool(running) or bool(program.status), ended=ended)
+    begun = bool(running or results or outcomes)
+    return _Told(
+        outcomes=outcomes, texts=texts, began=begun or bool(program.status), ended=ended, garbled=begun and not ended
+    )
 
 
 def _counted(results: list[tuple[str, ...]]) -> Counter[str]:

@@ -25,7 +25,7 @@ _WORDS = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}
 _LOG_HEAD = b"# test log\n"
 _PANIC = re.compile(r"^(panic: |fatal error: |SIG[A-Z]+: )")
 _UNBUILT = re.compile(r"^FAIL\t(\S+) \[(?:build|setup) failed\]$", re.MULTILINE)
-_SAID = re.compile(r"^\s*(?:\S+_test\.go:\d+: )?(.*\S)")
+_SAID = re.compile(r"\S+\.go:\d+: (.*\S)")
 _LONGEST = 200
 
 
@@ -54,6 +54,7 @@ class _Told:
         self.outcomes: dict[str, str] = {}
         self.texts: dict[str, str] = {}
         self.items: set[str] = set()
+        self.said: set[str] = set()
         self.open: dict[str, int] = {}
         self.current = ""
         self.garbled = 0
@@ -88,9 +89,12 @@ class _Told:
 
     def say(self, line: str) -> None:
         """A line that a test printed or failed with."""
-        said = _SAID.match(line)
-        if self.current and said and self.name(self.current) not in self.texts:
-            self.texts[self.name(self.current)] = said[1][:400]
+        said, name = _SAID.search(line), self.name(self.current)
+        if self.current and said and name not in self.said:
+            self.said.add(name)
+            self.texts[name] = said[1][:400]
+        elif self.current and line.strip():
+            self.texts.setdefault(name, line.strip()[:400])
 
 
 def _told(program: Program, root: str) -> _Told:
@@ -125,7 +129,10 @@ def _read(left: Left) -> TestRun:
         bad = program.status not in (None, 0)
         for test in [t for t, n in told.open.items() if n and bad]:
             told.outcomes[told.name(test)] = "failed"
-        if bad and not regular:  # what it had not come to yet has no outcome of its own
+        died = bool(bad and not regular)
+        if died and "failed" not in told.outcomes.values():
+            garbled += 1  # something ended it while no test was running: its word on the tests before is worth nothing
+        if died:  # what it had not come to yet has no outcome of its own
             collect[told.place] = ("failed", f"the test program ended with status {program.status}")
         failed = {i for i, outcome in told.outcomes.items() if outcome == "failed"}
         asserted |= failed  # a test that was built and fails, by a panic too, fails by what the code does

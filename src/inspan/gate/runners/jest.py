@@ -42,11 +42,11 @@ def _digest(lines: list[str]) -> Iterator[str]:
             continue
         seen.add(lines[at])
         yield lines[at].strip()[:_LONGEST]
-        yield from _told(lines[at + 1 : at + 60])
+        yield from _told(lines[at + 1 : at + 60], 3 if "suite failed to run" in lines[at] else 8)
     yield from [line[:_LONGEST] for line in lines if _SUMMARY.match(line)][:4]
 
 
-def _told(block: list[str]) -> Iterator[str]:
+def _told(block: list[str], most: int) -> Iterator[str]:
     said = 0
     for line in block:
         if line.startswith("  ● ") or re.match(r"^(PASS|FAIL|Tests:|Test Suites:)", line):
@@ -54,7 +54,7 @@ def _told(block: list[str]) -> Iterator[str]:
         if _PLACE.match(line):
             yield line.rstrip()[:_LONGEST]
             return
-        if line.strip() and said < 8 and not re.match(r"^\s+\d+ \|", line):
+        if line.strip() and said < most and not re.match(r"^\s+\d+ \|", line):
             said += 1
             yield line.rstrip()[:_LONGEST]
 

@@ -13,7 +13,10 @@ from inspan.gate.runners.nodejs import arranged
 _NODE = re.compile(r"^(node|nodejs|tsx)$")
 _HEAD = re.compile(r"^(?:\s*not ok \d+ - |\s*✖ )(?!failing tests)")
 _SUMMARY = re.compile(r"^(?:# |ℹ )(tests|pass|fail|cancelled|skipped|todo) \d+$")
-_NOISE = re.compile(r"^\s*(at .*(node:internal|node_modules)|duration_ms|---|\.\.\.|\{|\}|type: )")
+_NOISE = re.compile(
+    r"^\s*(at .*(node:|node_modules|<anonymous>\)$)|duration_ms|---|\.\.\.|[{}]|"
+    r"(type|generatedMessage|code|operator): )"
+)
 _LONGEST = 200
 
 

@@ -10,6 +10,7 @@ from inspan.gate.commands import placed_commands
 from inspan.gate.reach import Read, behind
 from inspan.gate.results import TestRun, merged
 from inspan.gate.runners import cargo, go, jest, junit, node, python, vitest
+from inspan.gate.runners.checkers import complaints
 from inspan.gate.runners.contract import Arranged, Call, Family, Left, Part, Request, Runner
 
 FAMILIES: tuple[Family, ...] = (
@@ -108,4 +109,5 @@ def explained(runner: Runner | None, lines: list[str]) -> list[str]:
     out: list[str] = []
     for family in dict.fromkeys((*ours, *FAMILIES)):
         out += family.digest(lines)
+    out += complaints(lines)
     return list(dict.fromkeys(out))

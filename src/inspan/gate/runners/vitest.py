@@ -36,7 +36,9 @@ def _digest(lines: list[str]) -> Iterator[str]:
         return
     inside, said = False, 0
     for line in lines:
-        if line.startswith(" FAIL  "):
+        if _SUMMARY.match(line):
+            inside = False
+        elif line.startswith(" FAIL  "):
             inside, said = True, 0
             yield line.strip()[:_LONGEST]
         elif inside and _PLACE.match(line):

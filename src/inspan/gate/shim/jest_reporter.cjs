@@ -1,6 +1,6 @@
 "use strict";
 // A jest reporter that writes one line per test outcome.
-const { writer, where, firstLine } = require("./lines.cjs");
+const { writer, where, said } = require("./lines.cjs");
 
 const WORDS = { passed: "passed", failed: "failed", focused: "passed" };
 
@@ -17,7 +17,7 @@ class Evidence {
   onTestResult(_test, result) {
     const file = where(result.testFilePath);
     if (result.testExecError || (result.failureMessage && !result.testResults.length)) {
-      const text = firstLine(result.testExecError || result.failureMessage);
+      const text = said(result.testExecError || result.failureMessage);
       this.line({ kind: "collect", id: file, outcome: "failed", text });
     } else if (result.skipped) {
       this.line({ kind: "collect", id: file, outcome: "skipped" });
@@ -31,7 +31,7 @@ class Evidence {
     this.line({ kind: "item", id });
     if (outcome === "failed") {
       const details = test.failureDetails || [];
-      const text = firstLine(test.failureMessages[0] || "failed");
+      const text = said(test.failureMessages[0] || "failed");
       this.line({ kind: "phase", id, text, asserted: details.some(asserted) || /^(Error: )?expect[.(]|^assert\./.test(text) });
     }
     this.line({ kind: "test", id, outcome });

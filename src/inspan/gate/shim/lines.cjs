@@ -2,6 +2,7 @@
 // One keyed line per outcome, appended to a file outside the workspace; shared by the reporters of Node's runners.
 const fs = require("node:fs");
 const path = require("node:path");
+const url = require("node:url");
 
 const KEY = "@key@";
 const ROOT = real("@root@");
@@ -22,15 +23,17 @@ function writer(name) {
 
 /** A file's path relative to the workspace's root, the first part of a test id. */
 function where(file) {
-  return path.relative(ROOT, real(String(file).replace(/^file:\/\//, ""))).split(path.sep).join("/");
+  const plain = String(file).startsWith("file:") ? url.fileURLToPath(file) : String(file);
+  return path.relative(ROOT, real(plain)).split(path.sep).join("/");
 }
 
-/** The first line of an error that says something. */
-function firstLine(error) {
+/** What an error says: its first lines that say something, as one. */
+function said(error) {
   const text = typeof error === "string" ? error : String((error && (error.message || error.stack)) || error);
   // eslint-disable-next-line no-control-regex
   const plain = text.replace(/\u001b\[[0-9;]*m/g, "");
-  return (plain.split("\n").find((line) => line.trim()) || "").trim().slice(0, 400);
+  const told = plain.split("\n").map((line) => line.trim()).filter((line) => line && !/^(at |\d+ \||> \d+ \|)/.test(line));
+  return told.slice(0, 3).join(" ").slice(0, 400);
 }
 
-module.exports = { writer, where, firstLine };
+module.exports = { writer, where, said };

@@ -3,7 +3,7 @@ import path from "node:path";
 
 import lines from "./lines.cjs";
 
-const { writer, where, firstLine } = lines;
+const { writer, where, said } = lines;
 
 export default async function* evidence(source) {
   const line = writer("results-node");
@@ -35,7 +35,7 @@ function outcome(line, titles, data, passed) {
   const id = whole ? `${place}::(file)` : [place, ...titles].join("::");
   const error = data.details?.error;
   const cause = error?.cause ?? error;
-  const text = passed ? "" : firstLine(cause?.message || cause);
+  const text = passed ? "" : said(cause?.message || cause);
   if (whole && !passed) {
     line({ kind: "collect", id: place, outcome: "failed", text });
     return;

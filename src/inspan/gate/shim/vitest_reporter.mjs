@@ -1,7 +1,7 @@
 // A vitest reporter that writes one line per test outcome. It reads the task tree, which all versions have.
 import lines from "./lines.cjs";
 
-const { writer, where, firstLine } = lines;
+const { writer, where, said } = lines;
 
 export default class Evidence {
   constructor() {
@@ -39,7 +39,7 @@ export default class Evidence {
     this.done.add(file.id);
     const place = where(file.filepath);
     const errors = file.result?.errors || [];
-    if (errors.length) this.line({ kind: "collect", id: place, outcome: "failed", text: firstLine(errors[0]) });
+    if (errors.length) this.line({ kind: "collect", id: place, outcome: "failed", text: said(errors[0]) });
     for (const task of file.tasks) this.task(place, task);
   }
 
@@ -54,7 +54,7 @@ export default class Evidence {
     const outcome = state === "pass" ? "passed" : state === "fail" ? "failed" : "skipped";
     if (outcome === "failed") {
       const error = task.result.errors?.[0] || {};
-      const text = firstLine(error.message || error);
+      const text = said(error.message || error);
       const asserted = /Assertion/.test(error.name || "") || /^Snapshot `|^expected .*assertion/.test(text);
       this.line({ kind: "phase", id, text: asserted ? text : `${error.name || "Error"}: ${text}`, asserted });
     }
