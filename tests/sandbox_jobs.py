@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import os
 import shutil
@@ -12,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +21,12 @@ import pytest
 
 from inspan.sandbox.contract import Confinement, Limits
 from inspan.sandbox.levels import driver, owner, probe
+from inspan.spec.levels import promises
+from inspan.workspace.passage import open_passage
 from inspan.workspace.plan import Bind, MountPlan
 
 _numbers = itertools.count()
+_PASSABLE = "INSPAN_TEST_PASSABLE"
 
 
 class Ended(NamedTuple):
@@ -51,9 +56,10 @@ def give(path: Path, level: str) -> None:
 def plan(
     base: Path, level: str, *, kind: str | None = None, files: dict[str, str] | None = None, **further: Any
 ) -> MountPlan:
-    """A plan whose pristine tree holds ``files``; an overlay at level ``sandbox``, a clone otherwise."""
-    kind = kind or ("clone" if level == "none" else "overlay")
-    made = base / f"job{next(_numbers)}"
+    """A plan whose pristine tree holds ``files``; an overlay where the level has mounts, a clone otherwise."""
+    own_mounts = promises(level).own_mounts
+    kind = kind or ("overlay" if own_mounts else "clone")
+    made = homes(base, level) / f"job{os.getpid()}-{next(_numbers)}"
     tree = made / "tree"
     for directory in (tree, made / "home", made / "ws" / "upper", made / "ws" / "work", made / "ws" / "root"):
         directory.mkdir(parents=True)
@@ -64,14 +70,34 @@ def plan(
         give(place, level)
     made.chmod(0o700)
     who = owner(level)
+    if not own_mounts:
+        open_passage(made, tree, who)
     common = {"home": str(made / "home"), "uid": who.uid, "gid": who.gid} | further
     if kind == "clone":
-        inside = str(tree) if level == "none" else "/code/project"
+        inside = "/code/project" if own_mounts else str(tree)
         return MountPlan(**{"kind": "clone", "root_inside": inside, "directory": str(tree)} | common)
     layers = {"lowers": (str(tree),), "upper": str(made / "ws" / "upper"), "work": str(made / "ws" / "work")}
     return MountPlan(
         **{"kind": "overlay", "root_inside": "/code/project", "directory": str(made / "ws" / "root")} | layers | common
     )
+
+
+@cache
+def _passable() -> Path:
+    """A place the sandbox's user may pass through: pytest's own is closed again by whoever starts pytest."""
+    known = os.environ.get(_PASSABLE)  # a test's own child, which may be killed, uses and leaves its parent's
+    if known:
+        return Path(known)
+    place = Path(tempfile.mkdtemp(prefix="inspan-tests-", dir="/var/tmp"))
+    place.chmod(0o711)
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    os.environ[_PASSABLE] = str(place)
+    return place
+
+
+def homes(base: Path, level: str) -> Path:
+    """Where ``plan(base, level)`` puts its jobs."""
+    return base if promises(level).own_mounts or os.geteuid() else _passable()
 
 
 @contextmanager

@@ -96,6 +96,7 @@ def call(harness: Harness, request: AttemptRequest, paths: AttemptPaths) -> Call
         tools=request.tools + installed.binds,
         cwd_inside=workspace,
         ports=0 if shared else 1,
+        reachable=(port,) if shared else (),
         limits=request.limits,
         egress=request.egress,
         private=request.private,

@@ -101,26 +101,25 @@ def _run(
     key = root = ""
     if runner is not None:
         shim, evidence = _prepare(context, desk)
-        bound = promises(context.level).own_mounts
+        targets = (_SHIM_INSIDE, _EVIDENCE_INSIDE) if promises(context.level).own_mounts else (str(shim), str(evidence))
         root = plan.root_inside
         arranged = arrange(
             runner,
             command,
             token=secrets.token_hex(22),
-            shim_inside=_SHIM_INSIDE if bound else str(shim),
-            evidence_inside=_EVIDENCE_INSIDE if bound else str(evidence),
+            shim_inside=targets[0],
+            evidence_inside=targets[1],
             root_inside=root,
             env=env,
             only=only,
         )
         _place(shim, arranged)
         command, env, key = arranged.command, dict(arranged.env), arranged.key
-        if bound:
-            binds = (
-                Bind(source=str(shim), target=_SHIM_INSIDE),
-                Bind(source=str(evidence), target=_EVIDENCE_INSIDE, writable=True),
-            )
-            plan = msgspec.structs.replace(plan, binds=(*plan.binds, *binds))
+        binds = (
+            Bind(source=str(shim), target=targets[0]),
+            Bind(source=str(evidence), target=targets[1], writable=True),
+        )
+        plan = msgspec.structs.replace(plan, binds=(*plan.binds, *binds))
     confinement = Confinement(
         plan=plan,
         argv=("/bin/sh", "-c", command),

@@ -1,6 +1,6 @@
 """Which processes belong to a tree, read from /proc, and their end.
 
-Standard library only: the keeper of level ``none`` uses it.
+Standard library only: the keeper uses it.
 """
 
 from __future__ import annotations

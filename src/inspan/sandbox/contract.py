@@ -28,6 +28,8 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
         tools: read-only binds of the tools table.
         cwd_inside: working directory inside; the workspace's root when None.
         ports: number of listening sockets wanted inside on loopback (0 or 1 in this release).
+        reachable: ports of the host's loopback that the inside may connect to, at a level that has no network of its
+            own: listeners that the caller made before the start.
         limits: limits of the tree.
         egress: destinations the user granted, ``host:port`` in normal form (``spec.egress``). With any, a second
             listener is made inside, and the environment names it as the proxy for https. Who starts the tree serves it
@@ -41,6 +43,7 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[Bind, ...] = ()
     cwd_inside: str | None = None
     ports: int = 1
+    reachable: tuple[int, ...] = ()
     limits: Limits = Limits()
     egress: tuple[str, ...] = ()
     private: tuple[str, ...] = ()

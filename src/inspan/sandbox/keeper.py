@@ -1,11 +1,12 @@
-"""Holds the tree of level ``none`` together. Run as a file by ``python -I -S``; standard library and ``census`` only.
+"""Holds a tree without a pid namespace together. Run as a file by ``python -I -S``; standard library and siblings only.
 
-There is no pid namespace at this level, so a small process of ours is the subreaper: whatever the program daemonises
-falls back to it, never past it, and is found by parentage. It ends everything when the program ends, when it is told
-to, and when its own parent is gone (the control socket closes).
+A small process of ours is the subreaper: whatever the program daemonises falls back to it, never past it, and is found
+by parentage. It ends everything when the program ends, when it is told to, and when its own parent is gone (the control
+socket closes).
 
-Arguments: numbers of a control socket and of a file holding the specification (JSON). Conversation: ``g`` lets the
-program run, ``t`` sends it SIGTERM, ``k`` ends the tree; back come ``{"error": ...}`` when the program could not be
+Arguments: numbers of a control socket and of a file holding the specification (JSON). Conversation: ``h`` makes the
+process that will become the program, confined, and answers with what was found in it or ``{"error": ...}``; ``g`` lets
+the program run, ``t`` sends it SIGTERM, ``k`` ends the tree; back come ``{"error": ...}`` when the program could not be
 executed, and ``{"exit": status, "orphans": [names]}`` once nothing is left.
 """
 
@@ -20,9 +21,11 @@ import select
 import signal
 import socket
 import sys
+import threading
 import time
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 PR_SET_CHILD_SUBREAPER = 36
 TICK_MS = 50
@@ -50,34 +53,110 @@ def default_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
-def spawn(spec: dict[str, Any]) -> int:
-    """Fork and execute the program in its own session; OSError when it cannot be executed."""
-    error_r, error_w = os.pipe()
+class Held(NamedTuple):
+    """A process that waits to become the program.
+
+    Attributes:
+        child: its number.
+        found: what was found in it, ``{"error": ...}`` when it could not be made.
+        go: one byte written here lets it go on; when this closes it ends.
+        trouble: what it says when the program cannot be executed.
+    """
+
+    child: int
+    found: dict[str, Any]
+    go: int
+    trouble: int
+
+    def release(self) -> str:
+        """Let the program be executed; what kept it from that, empty when nothing did."""
+        os.write(self.go, b"g")
+        os.close(self.go)
+        with open(self.trouble, "rb") as reading:
+            return reading.read().decode(errors="replace")
+
+    def drop(self) -> None:
+        """End it."""
+        os.kill(self.child, signal.SIGKILL)
+        os.waitpid(self.child, 0)
+
+
+def hold(spec: dict[str, Any], prepare: Callable[[], dict[str, Any]], watch: Callable[[], None]) -> Held:
+    """Fork the process that will become the program, in its own session.
+
+    Args:
+        prepare: runs in it; what it returns is found in ``Held.found``.
+        watch: runs here once it exists.
+    """
+    report_r, report_w = os.pipe()
+    go_r, go_w = os.pipe()
     child = os.fork()
     if child == 0:
-        try:
-            os.setsid()
-            default_signals()
-            for name, value in spec["rlimits"].items():
-                which = getattr(resource, f"RLIMIT_{name}")
-                hard = resource.getrlimit(which)[1]
-                bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-                resource.setrlimit(which, (bounded, bounded))
-            os.umask(0o022)
+        os.close(go_w)
+        _become_program(spec, prepare, report_w, go_r)
+    os.close(report_w)
+    os.close(go_r)
+    watch()
+    line = b""
+    while not line.endswith(b"\n") and (block := os.read(report_r, 1)):
+        line += block
+    return Held(child, json.loads(line or b'{"error": "it ended before it could be confined"}'), go_w, report_r)
+
+
+def _become_program(spec: dict[str, Any], prepare: Callable[[], dict[str, Any]], report: int, go: int) -> None:
+    try:
+        os.setsid()
+        default_signals()
+        for name, value in spec["rlimits"].items():
+            which = getattr(resource, f"RLIMIT_{name}")
+            hard = resource.getrlimit(which)[1]
+            bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(which, (bounded, bounded))
+        os.umask(0o022)
+        os.write(report, json.dumps(prepare()).encode() + b"\n")
+        if os.read(go, 1) == b"g":
             os.chdir(spec["cwd"])
             os.execvpe(spec["argv"][0], spec["argv"], spec["env"])  # noqa: S606
+    except OSError as error:
+        os.write(report, str(error).encode())
+    finally:
+        os._exit(127)
+
+
+def confined(spec: dict[str, Any]) -> Held:
+    """Take the job's identity, and hold a process under the rules of ``spec["confine"]``; see ``confining``."""
+    confine = spec["confine"]
+    # All of them now: the job's identity may have no way to the standard library.
+    landlock, confining, connecting = sibling("landlock"), sibling("confining"), sibling("connecting")
+    version = landlock.interface()
+    rules = landlock.ruleset(confine["read"], confine["write"], version)
+    ours, theirs = socket.socketpair()
+    confining.become(confine["uid"], confine["gid"])
+
+    def prepare() -> dict[str, Any]:
+        try:
+            os.chdir(spec["cwd"])
+            for directory in confine["directories"]:
+                os.makedirs(directory, mode=0o700, exist_ok=True)
+            confining.hand_over(theirs, confining.restrict(confine, rules, landlock))
+            found: dict[str, Any] = confining.tried(confine, version, landlock.SCOPED)
+            found["program"] = confining.closed(spec["program"])
         except OSError as error:
-            os.write(error_w, f"{error.errno or 0} {error}".encode())
+            return {"error": str(error)}
         finally:
-            os._exit(127)
-    os.close(error_w)
-    with open(error_r, "rb") as reading:
-        trouble = reading.read().decode()
-    if trouble:
-        os.waitpid(child, 0)
-        code, _, text = trouble.partition(" ")
-        raise OSError(int(code), text)
-    return child
+            theirs.close()  # also without a watcher: who waits for it waits no longer
+        return found
+
+    def watch() -> None:
+        theirs.close()
+        notify = confining.take_over(ours)
+        ours.close()
+        if notify is not None:
+            threading.Thread(target=connecting.watch, args=(notify, confine["ports"]), daemon=True).start()
+
+    held = hold(spec, prepare, watch)
+    os.close(rules)
+    return held
 
 
 class Keeper:
@@ -143,17 +222,30 @@ def main(control_fd: int, spec_fd: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     with open(spec_fd, "rb") as reading:
         spec = json.load(reading)
-    if control.recv(1) != b"g":
+    order = control.recv(1)
+    held = None
+    if order == b"h":
+        try:
+            held = confined(spec)
+        except OSError as error:
+            control.send(json.dumps({"error": str(error)}).encode())
+            os._exit(127)
+        control.send(json.dumps(held.found | {"pid": held.child}).encode())
+        order = control.recv(1)
+    if order != b"g":
+        if held is not None:
+            held.drop()
         os._exit(0)
-    try:
-        child = spawn(spec)
-    except OSError as error:
-        control.send(json.dumps({"error": str(error)}).encode())
+    held = held or hold(spec, dict, lambda: None)
+    trouble = held.release()
+    if trouble:
+        os.waitpid(held.child, 0)
+        control.send(json.dumps({"error": trouble}).encode())
         os._exit(127)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
-    result = json.dumps(Keeper(control, child).run()).encode()
+    result = json.dumps(Keeper(control, held.child).run()).encode()
     try:
         control.send(result[:60000])
     except OSError:

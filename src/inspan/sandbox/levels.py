@@ -25,7 +25,11 @@ LEVELS = tuple(PROMISES)
 AUTO = "auto"
 """Asks for the default level, or the strongest below it that works here."""
 
-_DRIVERS = {"none": "unconfined.NoneDriver", "sandbox": "namespaced.SandboxDriver"}
+_DRIVERS = {
+    "none": "unconfined.NoneDriver",
+    "landlock": "landlocked.LandlockDriver",
+    "sandbox": "namespaced.SandboxDriver",
+}
 """Where each level's driver is, below this package; loaded when it is used."""
 
 

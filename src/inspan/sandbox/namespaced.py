@@ -24,9 +24,9 @@ class SandboxDriver:
 
     def probe(self, state_dir: str) -> Proof:
         """See ``Driver.probe``."""
-        from inspan.sandbox.probe import probe_sandbox
+        from inspan.sandbox.probe import probe_by_doing
 
-        return probe_sandbox(self, state_dir)
+        return probe_by_doing(self, state_dir)
 
     def start(self, confinement: Confinement, *, stdin: int, stdout: int, stderr: int) -> NamespacedTree:
         """See ``Driver.start``. What comes back is held inside its finished sandbox, with every capability dropped."""

@@ -42,6 +42,27 @@ def seen(pid: int) -> dict[str, Any] | None:
     }
 
 
+def identity(pid: int) -> dict[str, Any]:
+    """Identity, privileges and filter of a process without namespaces of its own.
+
+    Keys: ``uid``, ``CapEff``, ``CapPrm``, ``NoNewPrivs``, ``Seccomp``; numbers.
+
+    Raises:
+        SandboxError: it is gone.
+    """
+    try:
+        fields = _status(pid)
+    except OSError as gone:
+        raise SandboxError("the confined process ended before it was looked at") from gone
+    return {
+        "uid": int(fields["Uid"].split()[0]),
+        "CapEff": int(fields["CapEff"], 16),
+        "CapPrm": int(fields["CapPrm"], 16),
+        "NoNewPrivs": int(fields["NoNewPrivs"]),
+        "Seccomp": int(fields["Seccomp"]),
+    }
+
+
 FILTERED = 2
 """The mode of a process under a system call filter."""
 

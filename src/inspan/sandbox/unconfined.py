@@ -55,14 +55,9 @@ class NoneDriver:
             raise SandboxError(
                 "level none cannot keep a job from writing", do="use --sandbox sandbox for a read-only job"
             )
-        env = environment(confinement)
-        program = confinement.argv[0]
-        cwd = _cwd(confinement)
-        if shutil.which(os.path.join(cwd, program) if "/" in program else program, path=env["PATH"]) is None:
-            raise HarnessError(
-                f"{program} cannot be executed", where=f"PATH: {env['PATH']}", do="install it", reason="spawn_failed"
-            )
-        return _start(confinement, env, cwd, (stdin, stdout, stderr))
+        spec = specification(confinement, {"PATH": _DEFAULT_PATH, "TMPDIR": "/tmp"})
+        listener = spawning.host_listener() if confinement.ports else None
+        return launch(confinement, spec, (stdin, stdout, stderr), listener)
 
 
 class KeptTree:
@@ -89,6 +84,20 @@ class KeptTree:
         self._seen: set[tuple[int, int]] = set()
         self._exit: int | None = None
         self._done = self._closed = self._killed = self._released = False
+
+    def hold(self, seconds: float) -> dict[str, Any]:
+        """Have the keeper make the process that will become the program, confined; what was found in it.
+
+        Raises:
+            SandboxError: the keeper died, or did not answer in time.
+        """
+        self._order(b"h")
+        answer = self._control.recv(65536) if ended(self._control.fileno(), seconds) else b""
+        if not answer:
+            self._process.kill()
+            raise SandboxError("the process that becomes the program could not be made", where="the keeper")
+        found: dict[str, Any] = json.loads(answer)
+        return found
 
     def release(self) -> None:
         """See ``Confined.release``."""
@@ -196,10 +205,28 @@ class KeptTree:
         self._group.remove()
 
 
-def environment(confinement: Confinement) -> dict[str, str]:
-    """The environment: the caller's, HOME always the scratch one, defaults where it has none."""
-    env = {"PATH": _DEFAULT_PATH, "TMPDIR": "/tmp"} | confinement.env
-    return env | {"HOME": confinement.plan.home}
+def specification(confinement: Confinement, defaults: dict[str, str]) -> dict[str, Any]:
+    """What the keeper is to run: the caller's environment over ``defaults``, HOME always the scratch one.
+
+    Raises:
+        HarnessError: (``spawn_failed``) the program is not there.
+    """
+    env = defaults | confinement.env | {"HOME": confinement.plan.home}
+    program, cwd, limits = confinement.argv[0], _cwd(confinement), confinement.limits
+    found = shutil.which(os.path.join(cwd, program) if "/" in program else program, path=env["PATH"])
+    if found is None:
+        raise HarnessError(
+            f"{program} cannot be executed", where=f"PATH: {env['PATH']}", do="install it", reason="spawn_failed"
+        )
+    # The number of processes is counted by the kernel per user, not per tree: no resource limit for it here.
+    rlimits = {"CORE": 0, "FSIZE": limits.file_size, "NOFILE": limits.open_files}
+    return {
+        "program": found,
+        "argv": list(confinement.argv),
+        "env": env | {MARKER: f"{maker.identity()}-{uuid.uuid4().hex}"},
+        "cwd": cwd,
+        "rlimits": {name: value for name, value in rlimits.items() if value is not None},
+    }
 
 
 def _cwd(confinement: Confinement) -> str:
@@ -209,20 +236,17 @@ def _cwd(confinement: Confinement) -> str:
     return plan.directory + cwd.removeprefix(plan.root_inside) if cwd.startswith(plan.root_inside) else cwd
 
 
-def _start(confinement: Confinement, env: dict[str, str], cwd: str, streams: tuple[int, int, int]) -> KeptTree:
-    limits, marker = confinement.limits, f"{maker.identity()}-{uuid.uuid4().hex}"
-    # The number of processes is counted by the kernel per user, not per tree: no resource limit for it here.
-    rlimits = {"CORE": 0, "FSIZE": limits.file_size, "NOFILE": limits.open_files}
-    spec = {
-        "argv": list(confinement.argv),
-        "env": env | {MARKER: marker},
-        "cwd": cwd,
-        "rlimits": {name: value for name, value in rlimits.items() if value is not None},
-    }
+def launch(
+    confinement: Confinement,
+    spec: dict[str, Any],
+    streams: tuple[int, int, int],
+    listener: socket.socket | None,
+) -> KeptTree:
+    """Start a keeper with its specification; nothing of the program runs before the release."""
     process, control = spawning.spawn("keeper", spec, streams)
-    tree = KeptTree(process, control, f"{MARKER}={marker}", confinement)
-    if confinement.ports:
-        tree.listeners = [spawning.host_listener()]
+    tree = KeptTree(process, control, f"{MARKER}={spec['env'][MARKER]}", confinement)
+    tree.held = mechanisms(confinement.limits, tree._group.held, processes="watch")
+    if listener is not None:
+        tree.listeners = [listener]
         tree.base_url = spawning.address(tree.listeners)
-    tree.held = mechanisms(limits, tree._group.held, processes="watch")
     return tree

@@ -64,6 +64,20 @@ PROMISES: Final[dict[str, Promises]] = {
         limits="control group where one can be made, else a watch; resource limits for files",
         proof="",
     ),
+    "landlock": Promises(
+        boundary="Landlock for files and TCP, a watched connect, a system call filter; the host's processes and IPC",
+        own_network=False,
+        only_gateway=True,
+        own_processes=False,
+        own_mounts=False,
+        hides_host=True,
+        own_identity=True,
+        read_only=True,
+        keeps_checkout=False,
+        limits="control group where one can be made, else a watch; resource limits for files",
+        proof="version of Landlock, what was refused when tried, uid, capabilities, new privileges, mode of the system "
+        "call filter",
+    ),
     "sandbox": Promises(
         boundary="namespaces, no capabilities, a system call filter",
         own_network=True,

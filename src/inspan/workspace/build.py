@@ -29,6 +29,8 @@ from inspan.workspace.layers import (
 )
 from inspan.workspace.layout import Meta, Owner, gate_dir, made, state_error
 from inspan.workspace.objects import Objects
+from inspan.workspace.own_objects import pack_base
+from inspan.workspace.passage import open_passage
 from inspan.workspace.place import inside_root
 from inspan.workspace.plan import Bind, MountPlan
 from inspan.workspace.pristine import ensure_pristine, meta_of, missing
@@ -292,23 +294,29 @@ def _clone(
     lowers: tuple[str, ...], meta: Meta, shares: list[str], setup: SetupLayer | None, read_only: bool, level: str,
 ) -> MountPlan:  # fmt: skip
     tree = place / "tree"
-    in_place = not promises(level).own_mounts
+    root = inside_root(repo.toplevel) if promises(level).own_mounts else os.fspath(tree)
+    binds: tuple[Bind, ...] = ()
     copy_pristine(lowers, tree)
     if setup is not None:
         apply_setup(setup, tree)
     write_branch(tree / ".git", repo, base, attempt)
-    if in_place:
+    if promises(level).own_mounts:
+        binds = _binds(state, repo, meta, shares, root)
+    elif promises(level).hides_host:
+        pack_base(state, repo, base, tree / ".git")
+    else:
         (tree / ".git/objects/info/alternates").write_bytes(alternates_file(meta.stores))
     if shares:
         (tree / ".git/info/exclude").write_bytes(exclude_lines(shares))
     _refresh_clone(state, repo, tree, owner)
-    root = os.fspath(tree) if in_place else inside_root(repo.toplevel)
+    if not promises(level).own_mounts:
+        open_passage(state.root, tree, owner)
     return MountPlan(
         kind="clone",
         root_inside=root,
         directory=os.fspath(tree),
         home=os.fspath(home),
-        binds=() if in_place else _binds(state, repo, meta, shares, root),
+        binds=binds,
         read_only=read_only,
         uid=owner.uid,
         gid=owner.gid,

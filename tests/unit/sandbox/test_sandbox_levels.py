@@ -17,13 +17,12 @@ from inspan.spec.levels import DEFAULT, PROMISES
 
 
 @pytest.fixture
-def works(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
-    """Say whether level ``sandbox`` works on the machine of the test."""
+def works(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Say which levels work on the machine of the test."""
 
-    def set_to(available: bool) -> None:
+    def set_to(working: str) -> None:
         def found(level: str, state_dir: str) -> Proof:
-            if level == "none":
-                return Proof(level=level, available=True, detail="")
+            available = level in working.split()
             return Proof(level=level, available=available, detail="refused", enable=None if available else "do this")
 
         monkeypatch.setattr(levels, "probe", found)
@@ -32,26 +31,34 @@ def works(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
 
 
 ANSWERS = [
-    # works, asked, rehearsal, allow_none, minimum -> answer (None: refused)
-    (True, "auto", False, False, None, "sandbox"),
-    (True, "auto", True, True, None, "sandbox"),
-    (True, "none", False, False, None, "none"),
-    (True, "none", False, True, "sandbox", None),
-    (True, "sandbox", False, False, "sandbox", "sandbox"),
-    (False, "auto", False, False, None, None),
-    (False, "auto", True, False, None, "none"),
-    (False, "auto", False, True, None, "none"),
-    (False, "auto", True, True, "sandbox", None),
-    (False, "auto", True, False, "none", "none"),
-    (False, "sandbox", True, True, None, None),
-    (False, "none", False, False, None, "none"),
+    # levels that work, asked, rehearsal, allow_none, minimum -> answer (None: refused)
+    ("none landlock sandbox", "auto", False, False, None, "sandbox"),
+    ("none landlock sandbox", "auto", True, True, None, "sandbox"),
+    ("none landlock sandbox", "none", False, False, None, "none"),
+    ("none landlock sandbox", "none", False, True, "sandbox", None),
+    ("none landlock sandbox", "none", False, True, "landlock", None),
+    ("none landlock sandbox", "landlock", False, False, "sandbox", None),
+    ("none landlock sandbox", "landlock", False, False, "landlock", "landlock"),
+    ("none landlock sandbox", "sandbox", False, False, "sandbox", "sandbox"),
+    ("none landlock", "auto", False, False, None, "landlock"),
+    ("none landlock", "auto", True, True, None, "landlock"),
+    ("none landlock", "auto", False, False, "landlock", "landlock"),
+    ("none landlock", "auto", True, True, "sandbox", None),
+    ("none landlock", "sandbox", True, True, None, None),
+    ("none", "auto", False, False, None, None),
+    ("none", "auto", True, False, None, "none"),
+    ("none", "auto", False, True, None, "none"),
+    ("none", "auto", True, True, "landlock", None),
+    ("none", "auto", True, False, "none", "none"),
+    ("none", "landlock", True, True, None, None),
+    ("none", "none", False, False, None, "none"),
 ]
 
 
 @pytest.mark.parametrize(("working", "asked", "rehearsal", "allow_none", "minimum", "answer"), ANSWERS)
 def test_the_table_of_choices(
-    works: Callable[[bool], None],
-    working: bool,
+    works: Callable[[str], None],
+    working: str,
     asked: str,
     rehearsal: bool,
     allow_none: bool,
@@ -68,19 +75,19 @@ def test_the_table_of_choices(
         assert choose(asked, **further) == answer
 
 
-def test_the_refusal_names_the_command_that_would_help(works: Callable[[bool], None]) -> None:
-    works(False)
+def test_the_refusal_names_the_command_that_would_help(works: Callable[[str], None]) -> None:
+    works("none")
     with pytest.raises(SandboxError, match="do this"):
         choose("auto", state_dir="/tmp", rehearsal=False, allow_none=False)
 
 
 LADDER = [
     # levels that work, asked, minimum -> answer (None: refused)
-    ("none sandbox beyond", "auto", None, "sandbox"),
+    ("none landlock sandbox beyond", "auto", None, "sandbox"),
     ("none beyond", "auto", None, None),
-    ("none sandbox beyond", "auto", "beyond", "beyond"),
-    ("none sandbox", "auto", "beyond", None),
-    ("none sandbox beyond", "beyond", None, "beyond"),
+    ("none landlock sandbox beyond", "auto", "beyond", "beyond"),
+    ("none landlock sandbox", "auto", "beyond", None),
+    ("none landlock sandbox beyond", "beyond", None, "beyond"),
 ]
 
 
@@ -109,9 +116,9 @@ def test_every_level_of_the_table_has_a_driver_that_knows_its_name() -> None:
     assert not PROMISES["none"].confined and DEFAULT in PROMISES
 
 
-@pytest.mark.parametrize("name", ["landlock", "gvisor", "container", "microvm", "", "Sandbox"])
+@pytest.mark.parametrize("name", ["gvisor", "container", "microvm", "", "Sandbox"])
 def test_a_level_that_is_not_built_is_refused_by_name(name: str) -> None:
-    with pytest.raises(UnknownName, match="none, sandbox"):
+    with pytest.raises(UnknownName, match="none, landlock, sandbox"):
         levels.driver(name)
     with pytest.raises(UnknownName):
         choose(name, state_dir="/tmp", rehearsal=True, allow_none=True)
