@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import socket
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from inspan.gateway.contract import Upstream
 from inspan.redact import Redactor
+from inspan.supervise.loops import LoopThread
 
 
 class Served(Protocol):
@@ -46,13 +45,11 @@ class Serving:
         self._touched = False
         self._open = self._ended = 0
         self._gateway: Served | None = None
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="gateway", daemon=True)
-        self._thread.start()
+        self._loop = LoopThread("gateway")
         try:
-            asyncio.run_coroutine_threadsafe(self._serve(make, listener), self._loop).result(30)
+            self._loop.run(self._serve(make, listener), 30)
         except BaseException:
-            self._stop()
+            self._loop.stop()
             raise
 
     async def _serve(self, make: Callable[[Callable[[], None]], Served], listener: socket.socket) -> None:
@@ -85,11 +82,5 @@ class Serving:
         """End open requests, close the journal, end the thread."""
         assert self._gateway is not None
         with contextlib.suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(self._gateway.close(), self._loop).result(10)
-        self._stop()
-
-    def _stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
-        if not self._thread.is_alive():
-            self._loop.close()
+            self._loop.run(self._gateway.close(), 10)
+        self._loop.stop()
