@@ -17,6 +17,7 @@ from inspan.spec.paths import State
 from inspan.workspace import fills
 from inspan.workspace.gate_repository import gate_git, keep_base
 from inspan.workspace.git import TrustedGit
+from inspan.workspace.history import descends, write_history
 from inspan.workspace.ignore import ensure_rules
 from inspan.workspace.layers import (
     Difference,
@@ -29,8 +30,9 @@ from inspan.workspace.layers import (
 )
 from inspan.workspace.layout import Meta, Owner, arriving, gate_dir, locked, pristine_dir, pristine_name, read_meta
 from inspan.workspace.objects import Objects
+from inspan.workspace.remove import remove_tree, set_aside
 from inspan.workspace.repository import Repository
-from inspan.workspace.stores import STORES_INSIDE, object_stores
+from inspan.workspace.stores import STORES_INSIDE
 from inspan.workspace.template import write_skeleton
 from inspan.workspace.use import note_use
 
@@ -52,13 +54,13 @@ def ensure_pristine(state: State, repo: Repository, base: str, owner: Owner) -> 
     """
     name = pristine_name(base, owner)
     note_use(pristine_dir(state, repo, name))
-    meta = read_meta(pristine_dir(state, repo, name))
+    meta = _readable(pristine_dir(state, repo, name))
     if meta is None:
         keep_base(state, repo, base)
         ensure_rules(state, repo, base)
         with locked(state, repo):
             note_use(pristine_dir(state, repo, name))
-            meta = read_meta(pristine_dir(state, repo, name)) or _build(state, repo, base, owner)
+            meta = _readable(pristine_dir(state, repo, name)) or _build(state, repo, base, owner)
     for lower in meta.lowers:
         note_use(pristine_dir(state, repo, lower))
     return _stack(state, repo, name, meta)
@@ -80,21 +82,30 @@ def missing(state: State, repo: Repository, base: str, owner: Owner) -> tuple[st
     return meta_of(state, repo, base, owner).missing
 
 
+def _readable(directory: Path) -> Meta | None:
+    """The layer's description; None where there is no layer, or one of an earlier version that shows all the packs of
+    the user's repository."""
+    meta = read_meta(directory)
+    return meta if meta is not None and meta.stores == (os.fspath(directory / "objects"),) else None
+
+
 def _stack(state: State, repo: Repository, name: str, meta: Meta) -> tuple[str, ...]:
     return tuple(os.fspath(pristine_dir(state, repo, layer) / "tree") for layer in (name, *meta.lowers))
 
 
 def _build(state: State, repo: Repository, base: str, owner: Owner) -> Meta:
-    near = _nearest(state, repo, base, owner)
-    with arriving(pristine_dir(state, repo, pristine_name(base, owner))) as scratch:
+    final = pristine_dir(state, repo, pristine_name(base, owner))
+    if final.exists():
+        remove_tree(set_aside(final))  # of an earlier version
+    near, below = _nearest(state, repo, base, owner), _ancestor(state, repo, base)
+    with arriving(final) as scratch:
         tree = scratch / "tree"
         tree.mkdir(mode=0o755)
-        stores = _stores(state, repo, base)
-        inside = [f"{STORES_INSIDE}/{number}" for number in range(len(stores))]
-        write_skeleton(tree / ".git", repo, bare=False, head=base, alternates=inside)
+        write_skeleton(tree / ".git", repo, bare=False, head=base, alternates=[f"{STORES_INSIDE}/0"])
         git = TrustedGit(tree / ".git", repo.object_format, work_tree=tree, objects=gate_dir(state, repo) / "objects")
-        meta = Meta(base=base, stores=stores)
+        meta = Meta(base=base, stores=(os.fspath(final / "objects"),))
         try:
+            write_history(gate_git(state, repo), base, scratch / "objects", below)
             if near is None:
                 meta = _full(repo, git, tree, meta, owner)
             else:
@@ -123,12 +134,25 @@ def _explained(error: WorkspaceError, repo: Repository, base: str) -> WorkspaceE
     return error
 
 
-def _stores(state: State, repo: Repository, base: str) -> tuple[str, ...]:
-    """The user's object stores, and the gate's own when ``base`` (a snapshot) lives only there."""
-    stores = object_stores(repo)
-    if TrustedGit(repo.git_dir, repo.object_format).call("cat-file", "-e", base).returncode == 0:
-        return stores
-    return (*stores, os.fspath(gate_dir(state, repo) / "objects"))
+def _ancestor(state: State, repo: Repository, base: str) -> tuple[str, Path] | None:
+    """The youngest layer whose base is ``base`` or an ancestor of it, whoever owns it: that commit and its store."""
+    git = gate_git(state, repo)
+    for _mtime, name in _young(state, repo, "")[:CANDIDATES]:
+        directory = pristine_dir(state, repo, name)
+        meta = _readable(directory)
+        if meta is not None and descends(git, base, meta.base):
+            return meta.base, directory / "objects"
+    return None
+
+
+def _young(state: State, repo: Repository, suffix: str) -> list[tuple[int, str]]:
+    """Finished layers whose name ends with ``suffix``, youngest first."""
+    try:
+        with os.scandir(pristine_dir(state, repo, "x").parent) as entries:
+            named = [e for e in entries if e.name.endswith(suffix) and e.name[0] != "."]
+            return sorted(((e.stat().st_mtime_ns, e.name) for e in named), reverse=True)
+    except FileNotFoundError:
+        return []
 
 
 def _full(repo: Repository, git: TrustedGit, tree: Path, meta: Meta, owner: Owner) -> Meta:
@@ -176,22 +200,14 @@ def _layer(
 def _nearest(state: State, repo: Repository, base: str, owner: Owner) -> tuple[str, list[Difference]] | None:
     """The existing layer that differs least from ``base``, with what differs; None when none is near."""
     home = pristine_dir(state, repo, "x").parent
-    suffix = f".{owner.uid}"
-    try:
-        with os.scandir(home) as entries:
-            young = sorted(
-                ((e.stat().st_mtime_ns, e.name) for e in entries if e.name.endswith(suffix) and e.name[0] != "."),
-                reverse=True,
-            )
-    except FileNotFoundError:
-        return None
-    if not whiteouts_possible(home):
+    young = _young(state, repo, f".{owner.uid}")
+    if not young or not whiteouts_possible(home):
         return None
     git = gate_git(state, repo)
     best: tuple[str, list[Difference]] | None = None
     for _mtime, name in young[:CANDIDATES]:
-        meta = read_meta(home / name)
-        if meta is None or len(meta.lowers) + 1 >= MAX_DEPTH or meta.stores != _stores(state, repo, base):
+        meta = _readable(home / name)
+        if meta is None or len(meta.lowers) + 1 >= MAX_DEPTH:
             continue
         try:
             changes = differences_between(git, meta.base, base)

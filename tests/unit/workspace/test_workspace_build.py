@@ -346,4 +346,4 @@ def test_what_is_known_about_a_layer(place: tuple[State, Repository]) -> None:
     ensure_pristine(state, repo, repo.head, SANDBOX)
     meta = read_meta(pristine_dir(state, repo, pristine_name(repo.head, SANDBOX)))
     assert meta is not None and (meta.base, meta.lowers, meta.missing) == (repo.head, (), ())
-    assert meta.stores == (f"{repo.git_dir}/objects",)
+    assert meta.stores == (f"{pristine_dir(state, repo, pristine_name(repo.head, SANDBOX))}/objects",)
