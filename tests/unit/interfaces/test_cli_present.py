@@ -18,6 +18,8 @@ from inspan.outcome.records import (
     CheckResult,
     Claims,
     DeliveryRecord,
+    EgressDecision,
+    EgressRecord,
     Facets,
     FacetState,
     FileChange,
@@ -91,6 +93,22 @@ def test_everything_is_shown() -> None:
     ):  # fmt: skip
         assert fact in lines, fact
     assert "really" not in lines
+
+
+def test_what_was_reached() -> None:
+    lines = [
+        EgressDecision(host="a.example", port=443, decision="allowed", why="granted", count=2, sent=1200, received=34),
+        EgressDecision(host="b.example", port=443, decision="refused", why="not_granted", count=3),
+    ]
+    agent = EgressRecord(granted=("a.example:443",), connections=9, decisions=tuple(lines), more=4)
+    isolation = IsolationRecord(
+        workspace="overlay", sandbox="sandbox", egress="granted", connections=agent,
+        setup_connections=(EgressRecord(granted=("a.example:443",)),),
+    )  # fmt: skip
+    text = shown(outcome(isolation=isolation))
+    assert "reached     agent: a.example:443 2 x, 1,200 bytes out, 34 in; 7 refused or failed" in text
+    assert "reached     set-up: nothing\n" in text
+    assert "reached" not in shown(outcome(isolation=IsolationRecord(sandbox="sandbox", egress="gateway")))
 
 
 def test_where_the_result_is() -> None:

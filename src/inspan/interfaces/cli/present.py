@@ -7,7 +7,7 @@ from typing import Final
 
 from inspan.interfaces.cli.text import Line, count, safe, seconds
 from inspan.outcome.reasons import REASONS, Action, Verdict
-from inspan.outcome.records import CheckResult, FacetState, Outcome, Violation
+from inspan.outcome.records import CheckResult, EgressRecord, FacetState, Outcome, Violation
 
 MARKS: Final = {
     Verdict.ACCEPTED: ("✓", "good"),
@@ -173,6 +173,9 @@ def _facts(outcome: Outcome) -> Iterator[Line]:
             isolation.egress and f"egress {isolation.egress}",
         )
         yield _field("isolation", ", ".join(p for p in parts if p))
+    for who, record in (*(("set-up", one) for one in isolation.setup_connections), ("agent", isolation.connections)):
+        if record is not None:
+            yield _field("reached", f"{who}: {_reached(record)}")
     yield _field("time", seconds(sum(getattr(outcome.timing, f) for f in outcome.timing.__struct_fields__)))
     for warning in outcome.warnings:
         yield [("  warning     ", "warn"), (safe(warning), "")]
@@ -185,6 +188,15 @@ def _facts(outcome: Outcome) -> Iterator[Line]:
         yield [("  result      ", "dim"), (safe(where), "bold")]
     if outcome.retry_at:
         yield _field("not before", outcome.retry_at)
+
+
+def _reached(record: EgressRecord) -> str:
+    """What egress was used for, and how often it was refused."""
+    allowed = [one for one in record.decisions if one.decision == "allowed"]
+    others = sum(one.count for one in record.decisions if one.decision != "allowed") + record.more
+    parts = [f"{d.host}:{d.port} {d.count} x, {d.sent:,} bytes out, {d.received:,} in" for d in allowed[:_SHOWN]]
+    parts += [f"{len(allowed) - _SHOWN} more destinations"] if len(allowed) > _SHOWN else []
+    return "; ".join([*(parts or ["nothing"]), *([f"{others} refused or failed"] if others else [])])
 
 
 def _usage(outcome: Outcome) -> str:
