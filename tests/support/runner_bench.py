@@ -38,14 +38,15 @@ def run(
     report: str | None = None, only: str = "",
 ) -> Run:  # fmt: skip
     """Write ``files`` below ``root / tree`` and run ``command`` there, arranged."""
-    tree, shim, evidence = root / "tree", root / "shim", root / "evidence"
+    tree = root / "tree"
+    tree.mkdir(parents=True, exist_ok=True)
     write(tree, files)
     desk = secrets.token_hex(4)
     shim, evidence = root / f"shim-{desk}", root / f"evidence-{desk}"
     shim.mkdir()
     evidence.mkdir()
 
-    def read(name: str) -> bytes | None:
+    def read(name: str) -> bytes | None:  # as base has it
         file = tree / name
         return file.read_bytes() if file.is_file() else None
 

@@ -91,7 +91,7 @@ def _other_tree(context: GateContext, foreign: tuple[str, ...]) -> ChecksVerdict
 
 def _judged(context: GateContext, both: Trees, check: Check) -> tuple[CheckResult, list[Violation]]:
     """One check on base and on the result."""
-    runner = detect(check.command, both.before)
+    runner = detect(check.command, both.before, report=check.junit)
     context.say(f"check {check.name} on base")
     base = run_on_base(context, check, runner)
     if context.result == context.base:
@@ -140,6 +140,7 @@ def _result(
         command=check.command,
         state=state,
         evidence="tests" if tests is not None else "exit",
+        results=tests.source if tests is not None else None,
         base="passed" if _passed(base) else "failed",
         exit=run.exit,
         seconds=round(run.seconds, 3),

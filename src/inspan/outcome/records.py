@@ -99,6 +99,9 @@ class CheckResult(Record, frozen=True, kw_only=True):
     Attributes:
         evidence: ``tests`` when a known runner gave per-test results, ``exit`` when only its status is known,
             ``none`` when it could not be run.
+        results: how per-test results left the run, strongest first: ``reporter`` (the runner's own, through a reporter
+            of ours), ``output`` (what a test program printed, held against its counts and its regular end),
+            ``report`` (a file the command writes); None without any.
         base: what the same command did on base.
         exit: exit status on the result; negative for a signal; None when it never ended.
         counts: test outcomes by word (``passed``, ``failed``, ``skipped`` ...), None without per-test results.
@@ -110,6 +113,7 @@ class CheckResult(Record, frozen=True, kw_only=True):
     command: str
     state: FacetState = FacetState.NOT_EVIDENCED
     evidence: Literal["tests", "exit", "none"] = "none"
+    results: Literal["reporter", "output", "report"] | None = None
     base: Literal["passed", "failed", "unknown"] = "unknown"
     exit: int | None = None
     seconds: float | None = None

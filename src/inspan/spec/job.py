@@ -19,11 +19,14 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         name: ``[a-z][a-z0-9_-]{0,30}``, unique within the job.
         command: a shell command line.
         timeout: seconds.
+        junit: path, relative to the repository's root, of the JUnit XML file that the command writes, with ``*`` of
+            several; their results per test then count. None where a known runner tells them, or nobody does.
     """
 
     name: str
     command: str
     timeout: float = 900.0
+    junit: str | None = None
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -86,10 +86,11 @@ def gc(table: Any, where: str) -> GcTable:
 class _CheckTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     command: str
     timeout: float = 900.0
+    junit: str | None = None
 
 
 def checks(table: Any, where: str) -> tuple[Check, ...]:
-    """The ``[checks]`` table: ``NAME = "command"`` or ``NAME = {command = "...", timeout = 60}``, in file order.
+    """The ``[checks]`` table: ``NAME = "command"`` or ``NAME = {command = "...", ...}``, in file order.
 
     Raises:
         InvalidSpec: for anything else.
@@ -98,7 +99,7 @@ def checks(table: Any, where: str) -> tuple[Check, ...]:
     for name, value in _mapping(table, f"{where}, [checks]").items():
         place = f"{where}, checks.{name}"
         row = _CheckTable(command=value) if isinstance(value, str) else convert(value, _CheckTable, place)
-        check = Check(name=name, command=row.command, timeout=row.timeout)
+        check = Check(name=name, command=row.command, timeout=row.timeout, junit=row.junit)
         check_defect(check, place)
         found.append(check)
     return tuple(found)

@@ -136,6 +136,9 @@ def _checks(job: Job) -> None:
         seen.add(check.name)
 
 
+_INSIDE = re.compile(r"(?!/)(?!(.*/)?\.\.(/|$))[^\0\n]+")
+
+
 def check_defect(check: Check, where: str) -> None:
     """Refuse a check with a bad name, an empty command or a limit out of range.
 
@@ -151,6 +154,12 @@ def check_defect(check: Check, where: str) -> None:
     if not check.command.strip():
         raise InvalidSpec("the command is empty", where=where, do="give a shell command")
     seconds(f"{where} timeout", check.timeout)
+    if check.junit is not None and not _INSIDE.fullmatch(check.junit):
+        raise InvalidSpec(
+            f"{check.junit!r} is no path inside of the repository",
+            where=f"{where} junit",
+            do="give the JUnit XML file's path relative to the repository's root, without '..'",
+        )
 
 
 def _commands(field: str, commands: tuple[str, ...]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from inspan.gate.digest import LIMIT, digest
 from inspan.gate.runners import detect, read_results
 from inspan.gate.runners.contract import Left
 from inspan.redact import Redactor
+from support.runner_bench import run
 
 RECORDED = Path(__file__).parent / "recorded"
 COMMANDS = {
@@ -197,7 +198,7 @@ def test_a_junit_file_gives_what_stands_in_it_and_no_more(cases):
         cell = {"": "P", "failure": "A", "error": "X", "skipped": "S"}[inner]
         expected.setdefault(f"{where}::{attributes['name']}", set()).add(cell)
     runner = detect("rake test", report="out.xml")
-    found = Left(files={"report-KEY": Xml.tostring(suite)}, output=b"", key="KEY", root="/workspace")
+    found = Left(files={"report-1-KEY": Xml.tostring(suite)}, output=b"", key="KEY", root="/workspace")
     run = read_results(runner, found)
     assert run.complete and run.source == "report" and run.outcomes.keys() == expected.keys()
     for test_id, cells in expected.items():
@@ -210,7 +211,7 @@ def test_a_junit_file_gives_what_stands_in_it_and_no_more(cases):
 )
 def test_a_junit_file_that_cannot_be_read_is_no_evidence(data):
     runner = detect("rake test", report="out.xml")
-    run = read_results(runner, Left(files={"report-KEY": data}, output=b"", key="KEY", root="/"))
+    run = read_results(runner, Left(files={"report-1-KEY": data}, output=b"", key="KEY", root="/"))
     assert run.loaded and not run.complete and not run.outcomes
 
 
@@ -299,3 +300,18 @@ def test_a_digest_of_many_findings_keeps_the_errors_and_counts_the_rest():
     text = digest("\n".join(["a.py:1: warning: loose", *lines]).encode(), runner=None, run=None, redactor=Redactor())
     assert len(text.encode()) <= LIMIT and "and 7 more)" in text and "more kinds of complaint; 400 in all" in text
     assert "loose" not in text
+
+
+@pytest.mark.parametrize("report", ["out/r.xml", "out/*.xml", "o u't/*.xml"])
+def test_the_reports_a_command_writes_are_those_of_this_run(tmp_path, report):
+    """What lay there before is gone, whatever the command does; the status stays the command's."""
+    folder = report.rpartition("/")[0]
+    old = {f"{folder}/r.xml": "<testsuite><testcase classname='old' name='x'/></testsuite>"}
+    new = "<testsuite><testcase classname='new' name='x'/></testsuite>"
+    bare = "<testsuite><testcase/></testsuite>"
+    write = f'echo "{new}" > "{folder}/r.xml"; echo "{bare}" > "{folder}/s.xml"; exit 3'
+    done = run(tmp_path / "a", old, write, report=report)
+    assert done.status == 3 and done.tests.source == "report" and done.tests.complete
+    assert done.tests.outcomes == {"new::x": "passed"} | ({"?::?": "passed"} if "*" in report else {})
+    nothing = run(tmp_path / "b", old, "true", report=report)
+    assert nothing.status == 0 and not nothing.tests.outcomes and not nothing.tests.loaded

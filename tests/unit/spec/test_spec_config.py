@@ -125,6 +125,8 @@ BAD_USER = {
     "[checks]\nUnit = 'x'": "lower-case",
     "[checks]\nunit = {comand = 'x'}": "'command'",
     "[checks]\nunit = ''": "shell command",
+    "[checks]\nunit = {command = 'x', junit = 'a/../../r.xml'}": "relative to the repository's root",
+    "[checks]\nunit = {command = 'x', junit = '/r.xml'}": "relative to the repository's root",
     "[harnesses]\nmine = 'x'": "table",
     "[harnesses.Mine]\nargv = ['x']": "use",
     "[harnesses.mine]\nargv = ['x']\nenv = {K = 'sk-ant-" + "a" * 30 + "'}": "never store",

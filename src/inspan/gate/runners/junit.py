@@ -1,6 +1,6 @@
-"""Any command that writes a JUnit XML file: the file is removed before the run and read after it.
+"""Any command that writes JUnit XML files: they are removed before the run and read after it.
 
-It is written by the command in the workspace, where the code under test can write as well: the weakest of the sources.
+The command writes them in the workspace, where the code under test can write as well: the weakest of the sources.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from inspan.gate.results import TestRun, worst
+from inspan.gate.results import TestRun, merged, worst
 from inspan.gate.runners.contract import Arranged, Call, Family, Left, Request
 
 _OPTION = re.compile(
     r"^--(?:junitxml|junit-xml|junit-output|junitfile|log-junit|output-junit|xunit-output|junit)(?:=(.+))?$"
 )
+_OURS = re.compile(r"^report-\d+-")
 _PLAIN = re.compile(r"^[\w./@+:-]+\.xml$")
 
 
@@ -36,22 +37,26 @@ def _find(call: Call) -> tuple[str, ...] | None:
 def _arrange(request: Request, before: Arranged) -> Arranged:
     (path,) = request.details
     command = request.source("report.sh").decode()
-    for word, value in {"@report@": shlex.quote(path), "@command@": before.command}.items():
+    pattern = "*".join(shlex.quote(piece) if piece else "" for piece in path.split("*"))
+    for word, value in {"@report@": pattern, "@command@": before.command}.items():
         command = command.replace(word, value)
     return msgspec.structs.replace(before, command=command)
 
 
 def _read(left: Left) -> TestRun:
-    data = left.files.get(f"report-{left.key}")
-    if data is None:
-        return TestRun(source="report")
+    found = [data for name, data in left.files.items() if _OURS.match(name) and name.endswith(f"-{left.key}")]
+    return merged([_report(data, left.root) for data in found]) if found else TestRun(source="report")
+
+
+def _report(data: bytes, root: str) -> TestRun:
+    """What one file says."""
     outcomes: dict[str, str] = {}
     texts: dict[str, str] = {}
     try:
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
             raise ElementTree.ParseError("a document type is not read")
         for case in ElementTree.fromstring(data).iter("testcase"):  # noqa: S314 - no document type, so no entities
-            test_id, outcome, text = _case(case, left.root)
+            test_id, outcome, text = _case(case, root)
             outcomes[test_id] = worst(outcome, outcomes.get(test_id))
             if text:
                 texts[test_id] = text
