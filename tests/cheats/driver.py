@@ -93,9 +93,7 @@ class CaseBench(Bench):
         entries = [str(Path(sys.executable).parent), str(RUNNERS / "go/bin"), os.environ["PATH"]]
         binds, env = [], {"LANG": "C.UTF-8"}
         if placed.case.language in ("typescript", "javascript"):
-            # Where node looks next: beside the checkout, so that nothing lies in the repository that git must ignore.
-            (root / "node_modules").mkdir()
-            binds.append(Bind(source=str(RUNNERS / "node/node_modules"), target=str(root / "node_modules")))
+            binds += node_modules(root)
         if placed.case.language == "go":
             cache = str(go_cache())
             binds.append(Bind(source=cache, target=cache, writable=True))
@@ -104,6 +102,24 @@ class CaseBench(Bench):
             root, placed.where / "base", LEVEL, path=os.pathsep.join(entries), binds=tuple(binds), env=env,
             harness_globs=HARNESS_GLOBS,
         )  # fmt: skip
+
+
+def node_modules(root: Path) -> tuple[Bind, Bind]:
+    """The node packages where node looks next: beside the checkout, so that nothing lies in it that git must ignore.
+
+    A folder of links to them that nobody may write to. The mount itself is writable: vite goes on where it may not write, and
+    gives up on a read-only file system.
+    """
+    packages, links = RUNNERS / "node/node_modules", root / "links"
+    links.mkdir()
+    (root / "node_modules").mkdir()
+    for name in [n for n in os.listdir(packages) if n == ".bin" or not n.startswith(".")]:
+        (links / name).symlink_to(packages / name)
+    links.chmod(0o555)
+    return (
+        Bind(source=str(packages), target=str(packages)),
+        Bind(source=str(links), target=str(root / "node_modules"), writable=True),
+    )
 
 
 def go_cache() -> Path:

@@ -25,4 +25,6 @@ def run_one(placed: Placed) -> Ran:
     except pytest.skip.Exception as skipped:
         return Ran(placed=placed, norun=str(skipped).removeprefix("NORUN: "))
     finally:
+        if (root / "links").exists():
+            (root / "links").chmod(0o755)
         shutil.rmtree(root, ignore_errors=True)

@@ -1,0 +1,15 @@
+"use strict";
+
+const { link, menu } = require("../lib/render");
+
+describe("link", () => {
+  test("has an address and a label", () => {
+    expect(link("/a", "A")).toBe('<a href="/a">A</a>');
+  });
+
+  test.todo("quotes in an address do not end it");
+});
+
+test("a menu lists its links", () => {
+  expect(menu([["/", "Home"], ["/tea", "Tea"]])).toMatchSnapshot();
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { parseDuration, partsOf } from "../src/duration";
+
+describe("parseDuration", () => {
+  it("reads one unit", () => {
+    expect(parseDuration("45s")).toBe(45);
+    expect(parseDuration("2d")).toBe(172800);
+  });
+
+  it("adds up several units", () => {
+    expect(parseDuration("1h30m")).toBe(5400);
+    expect(parseDuration("1d2h3m4s")).toBe(93784);
+  });
+
+  it("refuses what is no duration", () => {
+    expect(() => parseDuration("soon")).toThrow(RangeError);
+  });
+});
+
+describe("partsOf", () => {
+  it("splits seconds", () => {
+    expect(partsOf(5025)).toBeDefined();
+  });
+
+  it("keeps hours beyond a day", () => {
+    expect(partsOf(90000)).toBeDefined();
+  });
+});

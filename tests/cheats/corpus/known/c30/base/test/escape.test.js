@@ -1,0 +1,15 @@
+"use strict";
+
+const { escape } = require("../lib/escape");
+
+test("leaves plain text alone", () => {
+  expect(escape("tea & cake".replace("&", "and"))).toBe("tea and cake");
+});
+
+test("escapes tags", () => {
+  expect(escape("<b>&</b>")).toBe("&lt;b&gt;&amp;&lt;/b&gt;");
+});
+
+test("takes numbers", () => {
+  expect(escape(7)).toBe("7");
+});

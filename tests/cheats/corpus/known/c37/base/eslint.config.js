@@ -1,0 +1,6 @@
+export default [
+  {
+    files: ["lib/**/*.js"],
+    rules: { "no-unused-vars": "error", eqeqeq: "error", "no-var": "error" },
+  },
+];

@@ -1,0 +1,8 @@
+/** How often each word occurs. */
+export function count(text) {
+  var out = {};
+  for (const word of text.split(/\s+/)) {
+    out[word] = (out[word] == undefined ? 0 : out[word]) + 1;
+  }
+  return out;
+}

@@ -1,0 +1,4 @@
+module.exports = {
+  testMatch: ["<rootDir>/test/**/*.test.js"],
+  testPathIgnorePatterns: ["/node_modules/"],
+};

@@ -1,0 +1,8 @@
+/** Initials of a name. */
+export function initials(name) {
+  let out = "";
+  for (const word of name.split(" ")) {
+    if (word !== "") out += word[0];
+  }
+  return out;
+}
