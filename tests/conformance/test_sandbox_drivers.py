@@ -21,7 +21,7 @@ from inspan.sandbox import census
 from inspan.sandbox.contract import Limits
 from inspan.sandbox.levels import home_inside, workspace_inside
 from inspan.spec.levels import PROMISES, promises
-from inspan.workspace.plan import MountPlan
+from inspan.workspace.plan import Bind, MountPlan
 
 # The ordinary run has one kind of workspace a level, and none of the levels that only other hosts need.
 PAIRS = [
@@ -34,6 +34,7 @@ PAIRS = [
 EXCEPTIONS = {
     ("none", "read_only"): "nothing stops a plain process from writing",
     ("none", "network"): "there is no network namespace",
+    ("none", "files"): "nothing of the host is hidden or held",
 }
 
 
@@ -356,7 +357,10 @@ def test_teardown_leaves_nothing(level: str, kind: str, tmp_path: Path) -> None:
         jobs.run(level, jobs.plan(tmp_path, level, kind=kind), "sleep 100 & exit 0")
         with jobs.started(level, jobs.plan(tmp_path, level, kind=kind), ("sleep", "100")):
             pass
-        with pytest.raises(HarnessError), jobs.started(level, jobs.plan(tmp_path, level, kind=kind), ("no-such-program",)):
+        with (
+            pytest.raises(HarnessError),
+            jobs.started(level, jobs.plan(tmp_path, level, kind=kind), ("no-such-program",)),
+        ):
             pass
     after = state()
     assert after[0] == before[0]
@@ -393,6 +397,18 @@ def test_a_read_only_job_cannot_write(level: str, plan: MountPlan) -> None:
     assert "Read-only" in ended.err or "Permission denied" in ended.err
     assert not written(plan, "b.txt").exists()
     assert jobs.run(level, plan, "echo x > b.txt").status == 0  # control: the same plan, writable
+
+
+def test_a_granted_directory_is_written_and_its_neighbour_is_not(level: str, plan: MountPlan, tmp_path: Path) -> None:
+    place = jobs.homes(tmp_path, level) / f"granted-{os.getpid()}-{level}-{plan.kind}"
+    for name in ("data", "beside"):
+        (place / name).mkdir(parents=True)
+    jobs.give(place, level)
+    data = str(place / "data")
+    made = msgspec.structs.replace(plan, binds=(*plan.binds, Bind(source=data, target=data, writable=True)))
+    ended = jobs.run(level, made, f"echo kept > {data}/kept; echo x > {place}/beside/x")
+    assert (place / "data/kept").read_text() == "kept\n"
+    assert (place / "beside/x").exists() is ((level, "files") in EXCEPTIONS), ended.err
 
 
 def test_two_trees_at_once_do_not_touch_each_other(level: str, kind: str, tmp_path: Path) -> None:

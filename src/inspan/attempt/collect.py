@@ -198,6 +198,7 @@ def isolation(record: TerminalRecord, request: AttemptRequest) -> IsolationRecor
         egress=_reach(request),
         connections=record.egress,
         tools=tuple(bind.target for bind in request.tools),
+        writable=tuple(bind.target for bind in request.plan.binds if bind.writable),
         limits=dict(record.held),
         proved=bool(record.proof),
         proof=dict(record.proof),

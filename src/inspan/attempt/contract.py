@@ -38,6 +38,7 @@ class AttemptRequest(msgspec.Struct, frozen=True, kw_only=True):
         deadline: RFC 3339 UTC; absolute, so that a restarted driver cannot extend it.
         stall, request_stall: seconds without progress; seconds a single model request may be in flight.
         level: the sandbox level to use (already decided and probed).
+        minimum: the weakest level that is demanded, None without a demand.
         env: environment variables allowed through, already filtered.
         egress, private: see ``Confinement``.
     """
@@ -51,6 +52,7 @@ class AttemptRequest(msgspec.Struct, frozen=True, kw_only=True):
     deadline: str
     stall: float
     level: str
+    minimum: str | None = None
     harness_config: dict[str, object] | None = None
     request_stall: float = 1800.0
     tools: tuple[Bind, ...] = ()

@@ -29,6 +29,7 @@ from inspan.harness.contract import Ending, Event, Harness, Reader
 from inspan.outcome.records import EgressRecord
 from inspan.redact import Redactor
 from inspan.sandbox.contract import Confined, Driver
+from inspan.sandbox.proof import require_level
 from inspan.spec.levels import promises
 from inspan.spec.paths import AttemptPaths
 from inspan.supervise.egress import EgressService, serve_egress
@@ -164,6 +165,7 @@ class Execution:
         self._undo.callback(confined.close)
         self._streams.handed_over()
         census.write(self._paths, census.describe(confined.pid))
+        require_level(self._request.level, self._request.minimum, confined.proof)
         self._facts["held"] = dict(confined.held)
         self._serve(confined)
         self._streams.feed_prompt()

@@ -16,6 +16,7 @@ from inspan.engine.records import Prepared, Progress, Resolved
 from inspan.engine.stages import stage
 from inspan.errors import InspanError, WorkspaceError
 from inspan.provider.registry import Provider, credential
+from inspan.sandbox.grants import unmoved
 from inspan.sandbox.levels import workspace_inside
 from inspan.spec.job import Job
 from inspan.spec.paths import AttemptPaths
@@ -63,11 +64,12 @@ def _request(context: Context, spec: Job, resolved: Resolved, prepared: Prepared
         harness_config=resolved.harness_config,
         model=resolved.model,
         prompt=spec.prompt,
-        plan=prepared.plan,
+        plan=msgspec.structs.replace(prepared.plan, binds=(*prepared.plan.binds, *unmoved(resolved.writable))),
         upstream=msgspec.structs.replace(resolved.upstream, workspace_inside=inside),
         deadline=timestamp(deadline),
         stall=spec.stall,
         level=resolved.level,
+        minimum=resolved.minimum,
         tools=prepared.toolset.binds,
         path=prepared.toolset.path,
         env=environment_of(prepared.toolset, resolved, context.environ),

@@ -66,6 +66,9 @@ def prepare(context: Context, progress: Progress) -> Progress:
         warnings.append(f"not shown at level {resolved.level}: {_some(list(spec.share))}")
     if level.own_mounts and (aliases := by_another_name(resolved.path, repo.toplevel)):
         warnings.append(f"the checkout is {repo.toplevel} inside, and PATH names it by a link: {_some(aliases)}")
+    if resolved.writable:
+        places = _some([bind.target for bind in resolved.writable])
+        warnings.append(f"the agent could write outside the change, as granted: {places}")
     if setup is not None and setup.changed_tracked:
         warnings.append(f"changed by set-up, and not part of the result: {_some(list(setup.changed_tracked))}")
     for number, warning in enumerate(warnings):

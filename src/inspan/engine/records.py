@@ -17,7 +17,7 @@ from inspan.sandbox.tools import Toolset
 from inspan.spec.limits import Limits
 from inspan.workspace.build import SetupLayer
 from inspan.workspace.changeset import Changeset
-from inspan.workspace.plan import MountPlan
+from inspan.workspace.plan import Bind, MountPlan
 from inspan.workspace.repository import Repository
 
 T = TypeVar("T")
@@ -39,6 +39,8 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
         setup_inputs: globs of the files set-up reads, where its commands are the configured ones.
         egress: destinations granted by the job and by the configuration of its backend.
         private: those of them that may lead to an address that is not global.
+        writable: granted directories of the host, for the agent alone.
+        minimum: the weakest level that the user or the backend's configuration demands, None without a demand.
         workspace: kind of workspace.
         limits: of every process tree of the job: set-up, agent and checks.
         repository: the checkout, as found.
@@ -64,6 +66,8 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     setup_inputs: tuple[str, ...] = ()
     egress: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
+    writable: tuple[Bind, ...] = ()
+    minimum: str | None = None
     rehearsal: str | None = None
     continue_result: str | None = None
     config_digest: str | None = None

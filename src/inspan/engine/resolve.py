@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from inspan.engine.places import home_of, owner_at
 from inspan.engine.records import Resolved
 from inspan.errors import HarnessError, InvalidSpec, RepositoryError, SandboxError
 from inspan.gateway.contract import Upstream
@@ -16,16 +17,18 @@ from inspan.harness.packages import PROGRAMS
 from inspan.harness.registry import SHIPPED, harness, refuse_reason
 from inspan.provider.registry import REHEARSAL, Provider, common_wire, credential, provider
 from inspan.routing.backend import Backend, parse_backend
+from inspan.sandbox.grants import grants
 from inspan.sandbox.levels import choose
 from inspan.spec.config import Configuration
 from inspan.spec.egress import require_names
-from inspan.spec.job import Job
+from inspan.spec.job import LEVELS, Job
 from inspan.spec.levels import DEFAULT, promises
-from inspan.spec.paths import State
+from inspan.spec.paths import State, user_config
 from inspan.store.database import make_private_directory
 from inspan.store.read import find_job, get_outcome, list_jobs
 from inspan.workspace.build import overlay_possible
 from inspan.workspace.gate_repository import holds
+from inspan.workspace.plan import Bind
 from inspan.workspace.repository import Repository, open_repository, resolve_base
 from inspan.workspace.shares import refuse_unfit_shares
 
@@ -73,12 +76,13 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
     list_jobs(state, limit=1)  # a state that cannot be read, or a newer one, is refused before anything is written
     make_private_directory(state.root)  # levels are probed in it
     rehearsal = upstream.kind == "rehearsal"
+    minimum = _minimum(config, asked)
     level = choose(
         job.sandbox,
         state_dir=str(state.root),
         rehearsal=rehearsal,
         allow_none=config.allow_none,
-        minimum=config.min_sandbox,
+        minimum=minimum,
     )
     if job.read_only and not promises(level).read_only:
         raise SandboxError(
@@ -101,6 +105,8 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
         limits=config.limits,
         pass_env=config.pass_env,
         setup_inputs=config.setup_inputs if job.setup == config.setup else (),
+        writable=_writable(job, state, repository, level, environ),
+        minimum=minimum,
         egress=egress,
         private=tuple(text for text in config.egress.private if text in egress),
         rehearsal=_scenario(job.rehearse)[1] if job.rehearse is not None else None,
@@ -154,6 +160,29 @@ def _upstream(job: Job, asked: Backend, worker: Harness, endpoint: Provider, env
         wire=wire,
         base_url=endpoint.wires[wire],
         credential_header=endpoint.header,
+    )
+
+
+def _minimum(config: Configuration, asked: Backend) -> str | None:
+    """The stronger one of what the user demands of every job and of this backend's."""
+    table = config.backends.get(str(asked))
+    demanded = [name for name in (config.min_sandbox, table.min_sandbox if table else None) if name is not None]
+    return max(demanded, key=LEVELS.index, default=None)
+
+
+def _writable(
+    job: Job, state: State, repository: Repository, level: str, environ: Mapping[str, str]
+) -> tuple[Bind, ...]:
+    """The user's grants, where the level confines anything; where it does not there is nothing to grant."""
+    if not promises(level).confined:
+        return ()
+    places = (state.root, repository.toplevel, repository.git_dir, repository.common_dir, user_config())
+    return grants(
+        job.writable,
+        home=home_of(environ),
+        forbidden=[str(place) for place in places],
+        owner=owner_at(level),
+        own_mounts=promises(level).own_mounts,
     )
 
 

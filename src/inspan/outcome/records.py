@@ -218,6 +218,7 @@ class IsolationRecord(Record, frozen=True, kw_only=True):
             ``open`` (no network of its own).
         connections: what the egress proxy decided; None where none was granted or the runner died with its log.
         setup_connections: the same of each set-up command that ran for this job.
+        writable: directories of the host, beside the workspace, that the agent could write to.
     """
 
     workspace: Literal["overlay", "clone"] | None = None
@@ -226,6 +227,7 @@ class IsolationRecord(Record, frozen=True, kw_only=True):
     connections: EgressRecord | None = None
     setup_connections: tuple[EgressRecord, ...] = ()
     tools: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
     limits: dict[str, str] = msgspec.field(default_factory=dict)
     proved: bool = False
     proof: dict[str, Any] = msgspec.field(default_factory=dict)

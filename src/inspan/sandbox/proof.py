@@ -10,10 +10,12 @@ import ctypes
 import os
 import stat
 import struct
+from collections.abc import Mapping
 from typing import Any
 
 from inspan.errors import SandboxError
 from inspan.sandbox.contract import Confinement
+from inspan.spec.levels import PROMISES, promises
 
 NAMESPACES = ("user", "mnt", "pid", "net", "ipc", "uts")
 _SYS_OPENAT2, _O_PATH, _RESOLVE_IN_ROOT = 437, os.O_PATH, 0x10
@@ -104,6 +106,38 @@ def require(found: dict[str, Any], confinement: Confinement) -> None:
         problems.append("new privileges can be gained")
     if problems:
         raise SandboxError(f"the sandbox does not hold: {'; '.join(problems)}")
+
+
+_NAMESPACE_OF = {"own_network": "net", "own_processes": "pid", "own_mounts": "mnt"}
+"""The namespace by which a promise is kept."""
+
+
+def require_level(level: str, minimum: str | None, found: Mapping[str, Any]) -> None:
+    """Refuse a started tree whose proof is not that of its level, or whose level is below the minimum. Asked once more
+    here, of whatever driver, before a prompt is handed over.
+
+    Args:
+        minimum: the weakest level that is demanded, None without a demand.
+        found: the proof of the held tree.
+
+    Raises:
+        SandboxError: names what is missing.
+        UnknownName: for a level this release does not have.
+    """
+    promised, ranks = promises(level), list(PROMISES)
+    if minimum is not None and (minimum not in ranks or ranks.index(level) < ranks.index(minimum)):
+        raise SandboxError(f"level {level} is below the demanded minimum {minimum}", where="min_sandbox")
+    inside, outside = found.get("namespaces", {}), found.get("own", {})
+    missing = [f"a {name} namespace of its own" for promise, name in _NAMESPACE_OF.items() if getattr(promised, promise)
+               and (not inside.get(name) or inside[name] == outside.get(name))]  # fmt: skip
+    if (
+        promised.hides_host
+        and not promised.own_mounts
+        and not {"reading the host", "tcp"} <= {*found.get("refused", ())}
+    ):
+        missing.append("that files and addresses are refused")
+    if missing:
+        raise SandboxError(f"level {level} was started and not proved: {', '.join(missing)}")
 
 
 def number_inside(pid: int) -> int:

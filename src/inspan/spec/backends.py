@@ -10,7 +10,7 @@ import msgspec
 from inspan.errors import InvalidSpec
 from inspan.spec.decode import convert
 from inspan.spec.egress import destinations
-from inspan.spec.validate import backend_text
+from inspan.spec.validate import backend_text, known_level
 
 
 class BackendTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -18,9 +18,11 @@ class BackendTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     Attributes:
         egress: destinations its jobs reach, ``host:port`` in normal form; beside those of a job itself.
+        min_sandbox: the weakest level its jobs may use.
     """
 
     egress: tuple[str, ...] = ()
+    min_sandbox: str | None = None
 
 
 class EgressTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,12 +41,15 @@ def backends(table: Any, where: str) -> dict[str, BackendTable]:
 
     Raises:
         InvalidSpec: for something that is no backend, no table or no destination.
+        UnknownName: for an unknown sandbox level.
     """
     made = {}
     for name, value in _mapping(table, f"{where}, [backends]").items():
         place = f'{where}, backends."{name}"'
         backend_text(name, place)
         row = convert(value, BackendTable, place)
+        if row.min_sandbox is not None:
+            known_level(row.min_sandbox, f"{place}.min_sandbox")
         made[name] = msgspec.structs.replace(row, egress=destinations(row.egress, f"{place}.egress"))
     return made
 

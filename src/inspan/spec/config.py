@@ -16,18 +16,17 @@ from typing import Any, Final
 
 import msgspec
 
-from inspan.errors import InvalidSpec, UnknownName
+from inspan.errors import InvalidSpec
 from inspan.spec import backends, tables
 from inspan.spec.backends import BackendTable, EgressTable
 from inspan.spec.decode import convert, refuse_unknown
 from inspan.spec.files import read_file
 from inspan.spec.globs import Globs
-from inspan.spec.job import LEVELS, Check, Deliver
+from inspan.spec.job import Check, Deliver
 from inspan.spec.limits import Limits, limits
-from inspan.spec.nearest import suggestion
 from inspan.spec.paths import REPOSITORY_CONFIG, user_config
 from inspan.spec.tables import GcTable, ProviderTable
-from inspan.spec.validate import seconds, share_path
+from inspan.spec.validate import directories, known_level, seconds, share_path
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +39,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
         min_sandbox: the weakest level any job may use, None without such a demand.
         checks, scope, setup, setup_inputs: defaults of a job; ``setup_inputs`` are globs of the files the
             set-up commands read.
-        share: git-ignored directories of the checkout shown read-only. pass_env: names of environment variables let in.
+        share: git-ignored directories of the checkout shown read-only. writable: directories of the host the agent may
+            write to. pass_env: names of environment variables let in.
         timeout, stall: seconds; None when not configured. deliver: None when not configured.
         backends: what is granted to a backend, by ``harness@provider/model``. egress: what holds for every grant.
         harnesses: declared harnesses by name, as they stand in the file. providers: declared providers.
@@ -58,6 +58,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     setup: tuple[str, ...] = ()
     setup_inputs: tuple[str, ...] = ()
     share: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
     pass_env: tuple[str, ...] = ()
     timeout: float | None = None
     stall: float | None = None
@@ -87,8 +88,7 @@ def _flag(value: Any, where: str) -> bool:
 
 def _level(value: Any, where: str) -> str:
     name = _text(value, where)
-    if name not in LEVELS:
-        raise UnknownName(f"no sandbox level is called {name!r}", where=where, do=suggestion(name, LEVELS))
+    known_level(name, where)
     return name
 
 
@@ -121,6 +121,10 @@ def _shares(value: Any, where: str) -> tuple[str, ...]:
     return tuple(share_path(s, where) for s in convert(value, tuple[str, ...], where))
 
 
+def _directories(value: Any, where: str) -> tuple[str, ...]:
+    return directories(convert(value, tuple[str, ...], where), where)
+
+
 def _deliver(value: Any, where: str) -> str:
     return convert(value, Deliver, where)  # type: ignore[arg-type]
 
@@ -135,6 +139,7 @@ KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "setup": _strings,
     "setup_inputs": _globs,
     "share": _shares,
+    "writable": _directories,
     "pass_env": _strings,
     "timeout": _seconds,
     "stall": _seconds,

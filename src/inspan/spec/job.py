@@ -46,6 +46,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         setup: shell commands run once per base, before any agent exists.
         share: git-ignored directories of the checkout shown read-only in the workspace, relative to its root.
         egress: destinations ``host:port`` that set-up and agent may reach besides the model, through the egress proxy.
+        writable: directories of the host the agent may write to, beside its workspace; absolute after validation.
         timeout, stall: seconds until the deadline; seconds without a novel event or a model request in flight.
         sandbox: a level, or ``auto`` for the configured default.
         deliver: what happens to an accepted or unverified result.
@@ -66,6 +67,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     setup: tuple[str, ...] = ()
     share: tuple[str, ...] = ()
     egress: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
     timeout: float = 3600.0
     stall: float = 600.0
     sandbox: str = "auto"

@@ -50,7 +50,7 @@ def validated(job: Job) -> Job:
         raise InvalidSpec(f"bad base {job.base!r}", where="base", do="name a commit, branch or tag")
     if job.base is not None and job.dirty:
         raise InvalidSpec("base and dirty contradict each other", where="base", do="leave one of them out")
-    _one_of("sandbox", job.sandbox, ("auto", *LEVELS))
+    known_level(job.sandbox, "sandbox", ("auto", *LEVELS))
     for field in ("timeout", "stall"):
         seconds(field, getattr(job, field))
     _read_only(job)
@@ -65,6 +65,7 @@ def validated(job: Job) -> Job:
         setup=_commands("setup", job.setup),
         share=tuple(dict.fromkeys(share_path(s) for s in job.share)),
         egress=destinations(job.egress, "egress"),
+        writable=directories(job.writable, "writable"),
         deliver="none" if job.read_only else job.deliver,
     )
 
@@ -92,10 +93,29 @@ def share_path(text: str, where: str = "share") -> str:
     return "/".join(clean)
 
 
-def _one_of(field: str, value: str, known: Iterable[str]) -> None:
-    names = tuple(known)
-    if value not in names:
-        raise UnknownName(f"no sandbox level is called {value!r}", where=field, do=suggestion(value, names))
+def directories(paths: Iterable[str], where: str) -> tuple[str, ...]:
+    """Directories of the host in one form: absolute, ``~`` expanded, each once. Whether they are fit is asked later.
+
+    Raises:
+        InvalidSpec: for a path that is empty, relative or goes up.
+    """
+    made = []
+    for path in paths:
+        whole = os.path.expanduser(path)
+        if not os.path.isabs(whole) or ".." in whole.split("/") or "\0" in whole:
+            raise InvalidSpec(f"bad directory {path!r}", where=where, do="give an absolute path, or one below ~")
+        made.append("/" + os.path.normpath(whole).lstrip("/"))
+    return tuple(dict.fromkeys(made))
+
+
+def known_level(name: str, where: str, names: tuple[str, ...] = LEVELS) -> None:
+    """Refuse a name that is no level.
+
+    Raises:
+        UnknownName: names the nearest one.
+    """
+    if name not in names:
+        raise UnknownName(f"no sandbox level is called {name!r}", where=where, do=suggestion(name, names))
 
 
 def seconds(field: str, value: float) -> None:
@@ -118,6 +138,7 @@ def _read_only(job: Job) -> None:
         ("may_change", bool(job.may_change)),
         ("deliver", job.deliver == "patch"),
         ("unchecked", job.unchecked),
+        ("writable", bool(job.writable)),
     ):
         if given:
             raise InvalidSpec(

@@ -102,6 +102,32 @@ def test_a_repository_without_commits_is_refused(tmp_path: Path) -> None:
         resolve(a_job(tmp_path / "empty"), Configuration(), state(), environment())
 
 
+def test_the_stronger_minimum_of_user_and_backend_counts(repository: Path) -> None:
+    demanding = {"bare@rehearsal/m": BackendTable(min_sandbox="sandbox")}
+    for config in (Configuration(backends=demanding), Configuration(backends=demanding, min_sandbox="none")):
+        with pytest.raises(SandboxError, match="minimum sandbox"):
+            resolve(a_job(repository, sandbox="none"), config, state(), environment())
+    # Control: it is this backend's demand, and it is frozen with the job for the probe inside.
+    found = resolve(a_job(repository, backend="bare@rehearsal/other", sandbox="none"), config, state(), environment())
+    assert (found.resolved.level, found.resolved.minimum) == ("none", "none")
+    with pytest.raises(UnknownName, match="microvm"):
+        resolve(a_job(repository), Configuration(min_sandbox="microvm"), state(), environment())
+
+
+def test_grants_are_judged_and_frozen(repository: Path, tmp_path: Path) -> None:
+    fit = tmp_path / "data"
+    fit.mkdir(mode=0o777)
+    fit.chmod(0o777)
+    try:
+        found = resolve(a_job(repository, writable=(str(fit),)), Configuration(), state(), environment())
+    except SandboxError as unavailable:
+        pytest.skip(f"NORUN: no level that confines: {unavailable.what}")
+    assert [bind.source for bind in found.resolved.writable] == ([str(fit)] if found.resolved.level != "none" else [])
+    for unfit in (state().root, repository, repository / ".git", Path(os.environ["HOME"])):
+        with pytest.raises(InvalidSpec, match="cannot be made writable"):
+            resolve(a_job(repository, writable=(str(unfit),)), Configuration(), state(), environment())
+
+
 def test_none_is_never_chosen_below_a_minimum(repository: Path) -> None:
     config = Configuration(min_sandbox="sandbox", allow_none=True)
     with pytest.raises(SandboxError, match="minimum"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspan.errors import InvalidSpec
+from inspan.errors import InvalidSpec, UnknownName
 from inspan.spec.config import load
 from inspan.spec.job import Job
 from inspan.spec.paths import user_config
@@ -66,3 +66,11 @@ def test_a_jobs_grants_are_normalised() -> None:
     )
     with pytest.raises(InvalidSpec, match="wildcards"):
         validated(Job(prompt="p", egress=("*.org:1",)))
+
+
+def test_a_backend_demands_a_level_that_there_is(tmp_path: Path) -> None:
+    user_config().write_text('[backends."a@b/c"]\nmin_sandbox = "landlock"\n')
+    assert load(None, environ={}).backends["a@b/c"].min_sandbox == "landlock"
+    user_config().write_text('[backends."a@b/c"]\nmin_sandbox = "sandbx"\n')
+    with pytest.raises(UnknownName, match="'sandbox'"):
+        load(None, environ={})

@@ -95,6 +95,7 @@ def test_the_repository_may_not_choose_what_is_the_users(key: str, user: Path, r
         "stall": "1",
         "allow_none": "true",
         "share": "[]",
+        "writable": "[]",
         "gc": "{}",
         "limits": "{}",
     }

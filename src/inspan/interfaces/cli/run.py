@@ -29,6 +29,7 @@ from inspan.spec.job import Job
 @click.option("--setup", multiple=True, metavar="CMD", help="A command that prepares the workspace, once per base.")
 @click.option("--share", multiple=True, metavar="DIR", help="Show a git-ignored directory of the checkout, read-only.")
 @click.option("--egress", multiple=True, metavar="HOST:PORT", help="Let set-up and agent reach this, beside the model.")
+@click.option("--writable", multiple=True, metavar="DIR", help="Let the agent write to this directory of the host.")
 @click.option("--timeout", type=float, metavar="S", help="Seconds until the deadline (default: 3600).")
 @click.option(
     "--stall", type=float, metavar="S", help="Seconds without anything new before it is ended (default: 600)."

@@ -1,0 +1,41 @@
+"""The proof of a started tree is asked once more, against its level and the demanded minimum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspan.errors import SandboxError
+from inspan.sandbox.proof import require_level
+
+APART: dict[str, Any] = {"namespaces": {"net": 1, "pid": 2, "mnt": 3}, "own": {"net": 4, "pid": 5, "mnt": 6}}
+HELD: dict[str, Any] = {"landlock": 7, "refused": ["reading the host", "tcp", "udp"]}
+
+
+@pytest.mark.parametrize(
+    ("level", "minimum", "found"),
+    [("sandbox", None, APART), ("sandbox", "landlock", APART), ("landlock", "landlock", HELD), ("none", None, {}),
+     ("none", "none", {})],
+)  # fmt: skip
+def test_a_proof_of_its_level_is_taken(level: str, minimum: str | None, found: dict[str, Any]) -> None:
+    require_level(level, minimum, found)
+
+
+@pytest.mark.parametrize(
+    ("level", "minimum", "found", "words"),
+    [
+        ("sandbox", None, {}, "a net namespace"),
+        ("sandbox", None, HELD, "a mnt namespace"),
+        ("sandbox", None, APART | {"namespaces": {"net": 4, "pid": 2, "mnt": 3}}, "a net namespace"),
+        ("landlock", None, {}, "refused"),
+        ("landlock", None, {"landlock": 7, "refused": ["udp"]}, "refused"),
+        ("landlock", "sandbox", HELD, "minimum"),
+        ("none", "landlock", {}, "minimum"),
+        ("sandbox", "microvm", APART, "minimum"),
+    ],
+)
+def test_a_proof_of_less_is_refused(level: str, minimum: str | None, found: dict[str, Any], words: str) -> None:
+    with pytest.raises(SandboxError, match=words) as caught:
+        require_level(level, minimum, found)
+    assert caught.value.reason == "sandbox_unavailable"
