@@ -20,7 +20,7 @@ _LOCKS = {
     "pdm.lock": "pyproject.toml", "Pipfile.lock": "Pipfile", "go.sum": "go.mod", "Cargo.lock": "Cargo.toml",
 }  # fmt: skip
 _ELSEWHERE = re.compile(
-    r"^(git|file|link|path|portal|patch|http|ssh|github:|\.{0,2}/|workspace:\.)|@ ?(git|file|http)|\bgit=|\bpath="
+    r"^(git|file|link|path|portal|patch|http|ssh|npm:|github:|\.{0,2}/|workspace:\.)|@ ?(git|file|http)|\bgit=|\bpath="
 )
 _TURN = r"\b(bump|upgrad|updat|downgrad|pin|lock|secur|cve|vulnerab|depend|version|vendor|fork|major|release)"
 _TOOL_NAMES = """
@@ -75,7 +75,7 @@ def _moved(before: Versions, after: Versions) -> Iterator[str]:
         old, new = before.get(name), after.get(name)
         if new is None or old == new:
             continue
-        if _ELSEWHERE.search(new) and not (old and _ELSEWHERE.search(old)):
+        if _ELSEWHERE.search(new):
             yield f"{name}: {old or '-'} -> {new} (from elsewhere)"
         elif old is not None and _lower(old, new):
             yield f"{name}: {old} -> {new}"
@@ -84,9 +84,10 @@ def _moved(before: Versions, after: Versions) -> Iterator[str]:
 def _lower(old: str, new: str) -> bool:
     """Whether a version goes back, by its first number; a ceiling that appears counts."""
     a, b = _numbers(old), _numbers(new)
-    if a is None or b is None:
+    if b is None:
         return False
-    return b < a or ("<" in new and "<" not in old)
+    held = re.search(r"<|==", new) is not None and re.search(r"<|==", old) is None
+    return held or (a is not None and b < a)
 
 
 def _numbers(version: str) -> tuple[int, ...] | None:

@@ -16,7 +16,7 @@ _EXITS = re.compile(
     r"process\.kill|process\.abort|Deno\.exit|os\.Exit|syscall\.Exit|runtime\.Goexit|(std::)?process::exit|libc::_?exit)$"
 )
 _HARD = re.compile(
-    r"^(os\._exit|os\.Exit|syscall\.Exit|process\.(exit|reallyExit)|(std::)?process::exit|libc::_?exit|runtime\.Goexit)$"
+    r"^(os\._exit|os\.exec\w+|os\.Exit|syscall\.Exit|process\.(exit|reallyExit)|(std::)?process::exit|libc::_?exit|runtime\.Goexit)$"
 )
 _PROGRAMS = re.compile(
     r"(^|/)(__main__|main|cli|manage|bin|cmd|entry(point)?)\.\w+$|(^|/)(bin|cmd|scripts|cli|commands)/"
@@ -44,7 +44,7 @@ def early_exit(scene: Scene) -> Iterator[Violation]:
 
 
 def _successful(call: Call) -> bool:
-    if call.name in ("os.kill", "process.kill", "os.abort", "process.abort"):
+    if call.name in ("os.kill", "process.kill", "os.abort", "process.abort") or call.name.startswith("os.exec"):
         return True
     empty = not call.arguments and bool(re.search(r"\(\s*\)", call.text))
     return empty or call.arguments[:1] in (("0",), ("None",))
@@ -55,9 +55,10 @@ def _level(source: Source, call: Call) -> Level | None:
         return None
     if _ENTRY_FUNCTIONS.search(call.within):
         return "note"
+    hard = bool(_HARD.match(call.name)) or (call.name == "exit" and not source.path.endswith(".py"))
     if _PROGRAMS.search(source.path) or (not call.within and source.path.endswith(".py")):
-        return "hold" if _HARD.match(call.name) else "note"
-    return "reject" if _HARD.match(call.name) else "hold"
+        return "hold" if hard else "note"
+    return "reject" if hard else "hold"
 
 
 def error_swallowed(scene: Scene) -> Iterator[Violation]:

@@ -110,6 +110,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         rows: the literals of each assertion, table row and short function, for files of tests.
         literals: every literal of a file of tests.
         silenced: attributes and directives that silence a checker, as written.
+        demanded: attributes that make a checker stricter for the file, as written.
         casts: places where the type checker is told to look away, as written.
     """
 
@@ -127,6 +128,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[frozenset[str], ...] = ()
     literals: frozenset[str] = frozenset()
     silenced: tuple[str, ...] = ()
+    demanded: tuple[str, ...] = ()
     casts: tuple[str, ...] = ()
 
     def function(self, name: str) -> Function | None:

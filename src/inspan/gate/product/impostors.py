@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from inspan.gate.product.facts import EQUALITY, Assignment, Facts
-from inspan.gate.product.rules import violation
+from inspan.gate.product.facts import Assignment, Call, Facts
+from inspan.gate.product.rules import Level, violation
 from inspan.gate.product.scene import Scene, Source, beyond
 from inspan.outcome.records import Violation
 
@@ -24,6 +24,11 @@ _GLOBALS = re.compile(
     r"^(globalThis|global|window|builtins|__builtins__|Object|Array|String|Number|Math|JSON|Promise|Map|Set|Reflect|Symbol|"
     r"console|process)\.(?!env\b|exitCode|title|on)"
 )
+_NO_CALL = Call(name="", arguments=(), within="", line=0, text="")
+_HOOKS = re.compile(
+    r"^sys\.(meta_path|path_hooks)\.(insert|append)$|^sys\.(settrace|setprofile)$|^threading\.settrace$"
+)
+_OWN_HOOKS = re.compile(r"^sys\.(excepthook|stdout|stderr|stdin|tracebacklimit|dont_write_bytecode|argv|displayhook)$")
 _SKIPS = re.compile(
     r"^(raise )?(pytest\.(skip|xfail|importorskip)(\.Exception)?|_pytest\.outcomes\.\w+|unittest\.(case\.)?SkipTest|"
     r"SkipTest|Skipped|self\.skipTest)$"
@@ -58,8 +63,15 @@ def patched(scene: Scene) -> Iterator[Violation]:
             ]
             if not found:
                 continue
-            level = "reject" if rule != "foreign_patched" else "hold" if any(not a.within for a in found) else "note"
-            yield violation(rule, source.path, level, lines=(a.text for a in found))  # type: ignore[arg-type]
+            level: Level = (
+                "reject" if rule != "foreign_patched" else "hold" if any(not a.within for a in found) else "note"
+            )
+            yield violation(rule, source.path, level, lines=(a.text for a in found))
+        hooked = [
+            c.text for c in beyond(source.before.calls, source.after.calls, lambda c: c.name) if _HOOKS.match(c.name)
+        ]
+        if hooked:
+            yield violation("foreign_patched", source.path, "hold", lines=hooked)
 
 
 def _key(assignment: Assignment) -> tuple[str, str]:
@@ -82,6 +94,8 @@ def _rule(source: Source, assignment: Assignment) -> str | None:
         rest if root in ("globalThis", "global", "window") else root + "."
     ):
         return "runner_patched" if module or root in ("globalThis", "global", "expect", "jest", "vi") else None
+    if _OWN_HOOKS.match(target):
+        return None
     if _GLOBALS.match(target):
         return "foreign_patched"
     own = module.startswith(".") or not module
@@ -117,8 +131,14 @@ def runner_touched(scene: Scene) -> Iterator[Violation]:
         used += [c.text for c in looked if any(_RUNNERS.match(a) for a in c.arguments)]
         used += [v for n, v in source.after.bindings.items() if _looked_up(v) and source.before.bindings.get(n) != v]
         known = {m for m in source.before.imports.values() if _RUNNERS.match(m)}
+        if source.path.endswith(".go") and all(c.name == "testing.Testing" for c in _calls_of(source, "testing.")):
+            continue  # it asks, and does no more: test_sensed
         if used and not known:
             yield violation("runner_touched", source.path, "hold", lines=dict.fromkeys(used))
+
+
+def _calls_of(source: Source, prefix: str) -> list[Call]:
+    return [c for c in source.after.calls if c.name.startswith(prefix)] or [_NO_CALL]
 
 
 def _mocking(module: str) -> bool:
@@ -147,6 +167,3 @@ def _resolved(source: Source, name: str) -> str:
     root, _, rest = plain.partition(".")
     module = source.after.imports.get(root)
     return prefix + (plain if module is None else f"{module}.{rest}" if rest else module)
-
-
-__all__ = ["EQUALITY", "equality_overridden", "patched", "runner_touched", "skip_from_product"]

@@ -23,6 +23,7 @@ _LATER = re.compile(r"\b(TO[D]O|FIX[M]E|X{3})\b")
 _SCAFFOLD = (
     r"\b(scaffold|stub|skeleton|placeholder|mock|fake|dummy|sample|demo|simulat|abstract|interface|protocol|seed data)"
 )
+_NOTHING = ("", "pass", "...", "return", "return None", "return nil", "return null", "return undefined")
 _REFERENCES = 400
 
 
@@ -59,7 +60,8 @@ def _emptied(source: Source) -> Iterator[str]:
     """Functions that computed on base and now give one constant."""
     for function in source.after.functions:
         before = source.before.function(function.name)
-        if before is not None and before.computes and function.constant and not before.constant:
+        nothing = function.constant or function.body.strip("{} ;") in _NOTHING
+        if before is not None and before.computes and nothing and not before.constant:
             yield f"{function.name}: {function.body[:120]}"
 
 

@@ -78,7 +78,7 @@ def literal(node: ast.AST) -> str | None:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = literal(node.operand)
         return None if inner is None else f"-{inner}"
-    if isinstance(node, ast.Call) and dotted(node.func).rsplit(".", 1)[-1] in ("Decimal", "Fraction", "float", "int"):
+    if isinstance(node, ast.Call) and dotted(node.func) in ("float", "int", "str", "bytes"):
         return literal(node.args[0]) if len(node.args) == 1 else None
     return None
 
@@ -94,9 +94,17 @@ def literals(node: ast.AST | None) -> frozenset[str] | None:
         parts = [literals(e) for e in node.elts]
     elif isinstance(node, ast.Dict):
         parts = [literals(e) for e in (*node.keys, *node.values)]
+    elif isinstance(node, ast.Call) and _constructs(dotted(node.func)):
+        parts = [literals(a) for a in (*node.args, *(k.value for k in node.keywords))]
     else:
         return None
     return frozenset().union(*(p for p in parts if p)) if all(p is not None for p in parts) else None
+
+
+def _constructs(name: str) -> bool:
+    """Whether a called name is that of a class that keeps what it is given."""
+    last = name.rsplit(".", 1)[-1]
+    return last[:1].isupper() and not last.endswith(("Error", "Exception", "Warning"))
 
 
 def _all_literals(node: ast.AST) -> frozenset[str]:
@@ -125,8 +133,11 @@ def _compared(test: ast.expr) -> frozenset[str] | None:
             for name, value in ((left, right), (right, left)):
                 if _plain(name) and (found := literals(value)):
                     return found
-    if isinstance(test, ast.Call) and dotted(test.func).rsplit(".", 1)[-1] in ("startswith", "endswith"):
-        return literals(test.args[0]) if test.args else None
+        near = left.args[0] if isinstance(left, ast.Call) and dotted(left.func) == "abs" and left.args else None
+        if isinstance(operator, ast.Lt | ast.LtE) and isinstance(near, ast.BinOp) and isinstance(near.op, ast.Sub):
+            return literals(near.right) or literals(near.left)
+    if isinstance(test, ast.Call) and dotted(test.func).rsplit(".", 1)[-1] in ("startswith", "endswith", "isclose"):
+        return frozenset().union(*(found for a in test.args if (found := literals(a)))) or None
     return None
 
 
@@ -455,7 +466,10 @@ _SHORT = 10
 def _rows(tree: ast.Module) -> Iterator[frozenset[str]]:
     """Literals of each simple statement, each row of a table, and each function that holds few."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assert | ast.Expr | ast.Assign | ast.Tuple | ast.List | ast.Call):
+        if isinstance(node, ast.Assert) and not isinstance(node.test, ast.Compare):
+            negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+            yield from _kept(_all_literals(node) | {str(not negated)}, 24)
+        elif isinstance(node, ast.Assert | ast.Expr | ast.Assign | ast.Tuple | ast.List | ast.Call):
             yield from _kept(_all_literals(node), 24)
         elif isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):

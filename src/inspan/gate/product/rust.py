@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from inspan.gate.product.facts import first_line, squeezed
+from inspan.gate.product.facts import Effect, first_line, squeezed
 from inspan.gate.product.trees import TreeReader, literals
 from inspan.gate.syntax import Language, text, walk
 
@@ -13,8 +13,21 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _SILENCING = re.compile(r"#!?\[\s*(cfg_attr\([^,]*,\s*)?(allow|expect)\s*\(")
+_DEMANDING = re.compile(r"#!?\[\s*(cfg_attr\([^,]*,\s*)?(deny|forbid|warn)\s*\(")
 _TESTS = re.compile(r"#\[\s*(cfg\s*\(\s*(all\s*\(\s*)?test\b|(\w+::)*test\b|rstest|test_case)")
+_FOR_TESTS = re.compile(r"cfg\s*\((\s*(all|any)\s*\()?\s*test\b")
 _LOSING = frozenset(("unwrap_or_default", "unwrap_or", "unwrap_or_else", "ok"))
+_CONDITIONAL = frozenset(
+    (
+        "function_item",
+        "const_item",
+        "static_item",
+        "expression_statement",
+        "let_declaration",
+        "match_arm",
+        "use_declaration",
+    )
+)
 _STATEMENTS = frozenset(("expression_statement", "let_declaration", "line_comment", "block_comment", "attribute_item",
                          "function_item", "use_declaration", "macro_definition", "const_item"))  # fmt: skip
 
@@ -48,6 +61,8 @@ class RustReader(TreeReader):
         if kind in ("attribute_item", "inner_attribute_item"):
             if _SILENCING.match(text(node)):
                 self.silenced.append(squeezed(text(node)))
+            elif _DEMANDING.match(text(node)):
+                self.demanded.append(squeezed(text(node)))
         elif kind in ("let_declaration", "const_item", "static_item"):
             self._variable(node, within)
         elif kind == "match_arm":
@@ -59,7 +74,7 @@ class RustReader(TreeReader):
             self._method(node, within)
         if kind.endswith("_item") and not within and any(c.type == "visibility_modifier" for c in node.children):
             self._public(node)
-        if kind in ("function_item", "const_item", "static_item", "expression_statement", "let_declaration"):
+        if kind in _CONDITIONAL:
             self._conditional(node, within)
 
     def _public(self, node: Node) -> None:
@@ -69,9 +84,12 @@ class RustReader(TreeReader):
 
     def _conditional(self, node: Node, within: str) -> None:
         """An item that is another one when tests are compiled. A test-only item of its own changes nothing."""
+        statement = node.type in ("expression_statement", "let_declaration", "match_arm")
         for attribute in _attributes(node):
-            if re.search(r"cfg\s*\(\s*not\s*\(\s*test\s*\)", attribute):
-                self.branch("cfg!(test)", "value", node, within)
+            if re.search(r"cfg\s*\(.*not\s*\(\s*test\s*\)", attribute) or (statement and _FOR_TESTS.search(attribute)):
+                # Another import under test is how mocks come in; another value is not.
+                effect: Effect = "quiet" if node.type == "use_declaration" else "value"
+                self.branch("cfg!(test)", effect, node, within)
 
     def _variable(self, node: Node, within: str) -> None:
         name = node.child_by_field_name("pattern") or node.child_by_field_name("name")

@@ -20,7 +20,7 @@ _SENSES = re.compile(
     r"['\"](_?pytest|unittest|jest|vitest|mocha)['\"]\s+(not )?in\s+(sys\.)?modules|"
     r"(sys\.)?modules(\[|\.get\()['\"](_?pytest|unittest)|"
     r"typeof\s+(jest|vi|describe|it|expect)\s*[!=]==?|globalThis\.(jest|vi|describe|it|expect|__vitest|__jest)\w*|"
-    r"['\"]__vitest|expect\.getState|"
+    r"['\"]__vitest|expect\.getState|_called_from_test|npm_lifecycle_event|thread::current\(\)\.name|current_exe\(\)|"
     r"(argv|Args)\b[^\n]{0,60}['\"`.](\w*test|py\.test|jest|vitest|mocha)|(TESTING|IS_TEST|TEST_MODE|UNDER_TEST|RUNNING_TESTS)['\"]"
 )
 _FRAMES = re.compile(
@@ -31,6 +31,7 @@ _LINES = re.compile(
     r"code_context|linecache\.|inspect\.(getsource|getsourcelines|getsourcefile)\(\s*\w*(frame|caller|f_back)|"
     r"extract_stack\([^)]*\)\[[^\]]+\]\.line|\.f_locals|f_code\.co_consts"
 )
+_COLLECTED = re.compile(r"\bgc\.get_(objects|referrers)\b")
 _TEST_WORD = re.compile(r"['\"/._]?\btest(s|_|ing)?\b|test_|_test|\.test\.|\.spec\.", re.IGNORECASE)
 _READS = re.compile(
     r"(^|[.:])(open|read|read_text|read_bytes|read_to_string|readFileSync|readFile|ReadFile|Open|load|loads|require|import_module|"
@@ -105,6 +106,8 @@ def oracle_read(scene: Scene) -> Iterator[Violation]:
         if _LINES.search(after) and not _LINES.search(before) and _FRAMES.search(after):
             lines = [p for f in source.after.functions for p in _pieces(f.body, _LINES)]
             yield violation("oracle_read", source.path, "reject", "the line or the variables of the caller", lines)
+        if _COLLECTED.search(after) and not _COLLECTED.search(before):
+            yield violation("oracle_read", source.path, "hold", "objects of others, found by the garbage collector")
         yield from _paths(source, names)
 
 

@@ -40,6 +40,10 @@ _RULED = re.compile(
 _REASON = re.compile(
     r"(--|//|:|—|–|;|\breason\s*=|#|\s-\s)\s*[\"']?[^\s\"']+(\s+\S+){2,}|@ts-(expect-error|ignore)\s*[:\-]*\s*\w+(\s+\S+){2,}"
 )
+_STRICTER = re.compile(
+    r"@ts-check\b|mypy:\s*strict\b|pyright:\s*strict\b|flow\s+strict\b|eslint\s+[\w@/-]+:\s*[\"']?(error|2)\b"
+)
+_ASKED = r"\b(suppress|silenc|ignor|noqa|nolint|disable|allow)"
 _FLOOD = 5
 
 
@@ -75,16 +79,56 @@ def suppression_added(scene: Scene) -> Iterator[Violation]:
     """What was silenced in this change, net of what base had, by how much it silences and whether a checker was red."""
     old = [s for source in scene.sources for s in suppressions(source.path, source.before)]
     new = [s for source in scene.sources for s in suppressions(source.path, source.after)]
-    fresh = list(beyond(old, new, lambda s: s.text))
-    net = len(new) - len(old)
+    gone = [s for source in scene.sources for s in _undone(source)]
+    fresh = [*beyond(old, new, lambda s: s.text), *gone]
+    net = len(new) - len(old) + len(gone)
     if net <= 0 or not fresh:
         return
-    red = any(passed is False and not runs_tests(command) for command, passed in scene.checks)
+    red = any(passed is False and _reads_source(command) for command, passed in scene.checks)
     level = _level(fresh, net, red)
+    if red and level == "hold" and not scene.asked(_ASKED) and _nothing_else(scene):
+        level = "reject"
     by_path = Counter(s.path for s in fresh)
     for path in sorted(by_path):
         lines = [s.text for s in fresh if s.path == path]
         yield violation("suppression_added", path, level, f"{by_path[path]} more than on base", lines)
+
+
+def _undone(source: Source) -> Iterator[Suppression]:
+    """What made a checker stricter for a file that is still there, and is gone."""
+    if source.data_after is None:
+        return
+    for text in beyond(_demands(source.after), _demands(source.before), str):
+        yield Suppression(path=source.path, text=f"- {text}", wide=True, ruled=False, reasoned=False)
+
+
+def _demands(facts: Facts) -> list[str]:
+    return [*facts.demanded, *(m[0] for r in facts.remarks if r.comment for m in _STRICTER.finditer(r.text))]
+
+
+def _reads_source(command: str) -> bool:
+    """Whether a command is a checker of source; ``cargo check`` is, though its name says little elsewhere."""
+    return not runs_tests(command) or bool(re.search(r"\bcargo\s+(check|clippy)\b", command))
+
+
+def _nothing_else(scene: Scene) -> bool:
+    """Whether the change silences and does nothing else: no finding can have been repaired."""
+    if any(source.data_before is None or source.data_after is None for source in scene.sources):
+        return False
+    return len(scene.sources) == len(scene.changed) and all(
+        _bare(source.path, source.data_before, source.before) == _bare(source.path, source.data_after, source.after)
+        for source in scene.sources
+    )
+
+
+def _bare(path: str, data: bytes | None, facts: Facts) -> str:
+    """The source without its comments, what silences, and layout."""
+    text = (data or b"").decode("utf-8", "replace")
+    for piece in sorted({r.text for r in facts.remarks if r.comment} | set(facts.silenced), key=len, reverse=True):
+        text = text.replace(piece, "")
+    for cast in facts.casts:
+        text = text.replace(cast, re.sub(r"\s+as\s+(any|unknown|never)\b.*$", "", cast))
+    return "".join(text.split())
 
 
 def _level(fresh: list[Suppression], net: int, red: bool) -> Level:

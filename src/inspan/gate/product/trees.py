@@ -41,7 +41,9 @@ _COMPOSITE = frozenset(
     token_tree argument_list
     """.split()  # noqa: SIM905
 )
-_WRAPPED = re.compile(r"^(Some|Ok|String::from|Box::new|Promise\.resolve|Object\.freeze|vec)$")
+_WRAPPED = re.compile(
+    r"^(String::from|Promise\.resolve|Object\.freeze|vec|(\w+(::|\.))*(?!Err\b|Error\b)[A-Z]\w*(::(new|from))?)$"
+)
 _TURNED = frozenset(("to_string", "into", "to_owned", "to_vec", "as_str", "clone"))
 _ROWS = frozenset(
     ("expression_statement", "call_expression", "array", "object", "literal_value", "literal_element", "keyed_element",
@@ -107,7 +109,8 @@ def literals(node: Node | None) -> frozenset[str] | None:
         parts = [literals(c) for c in _valued(node)]
         return frozenset().union(*(p for p in parts if p)) if all(p is not None for p in parts) else None
     if node.type in ("call_expression", "macro_invocation", "new_expression"):
-        function = node.child_by_field_name("function") or node.child_by_field_name("macro")
+        names = ("function", "macro", "constructor")
+        function = next((c for f in names if (c := node.child_by_field_name(f)) is not None), None)
         arguments = node.child_by_field_name("arguments") or next(
             (c for c in node.children if c.type == "token_tree"), None
         )
@@ -199,6 +202,7 @@ class TreeReader:
         self.globals: set[str] = set()
         self.written: set[str] = set()
         self.silenced: list[str] = []
+        self.demanded: list[str] = []
         self.casts: list[str] = []
         self.rows: list[frozenset[str]] = []
         self.literals: set[str] = set()
@@ -217,7 +221,7 @@ class TreeReader:
             node, within, testing = left.pop()
             testing = testing or self.is_test(node)
             if (tests or testing) and node.type in _ROWS and node.end_byte - node.start_byte < _ROW_BYTES:
-                row = all_literals(node)
+                row = all_literals(node) | _answers(node)
                 if 2 <= len(row) <= 24:
                     self.rows.append(row)
             if (tests or testing) and (value := literal(node)) is not None:
@@ -242,6 +246,7 @@ class TreeReader:
             rows=tuple(self.rows),
             literals=frozenset(self.literals),
             silenced=tuple(self.silenced),
+            demanded=tuple(self.demanded),
             casts=tuple(self.casts),
         )
 
@@ -267,7 +272,9 @@ class TreeReader:
         elif kind in ("update_expression", "inc_statement", "dec_statement", "compound_assignment_expr"):
             self.written.add(re.split(r"[.\[]", text(node).lstrip("+-"))[0].split()[0].rstrip("+-"))
         elif kind in ("pair", "keyed_element") and len(node.named_children) >= 2:
-            self._pair(literals(node.named_children[0]), literals(node.named_children[-1]), True, node, within)
+            key = node.named_children[0]
+            named = frozenset([text(key)]) if key.type == "property_identifier" else literals(key)
+            self._pair(named, literals(node.named_children[-1]), True, node, within)
         self.special(node, within)
         if kind in self.owners:
             return self.owner(node) or within
@@ -434,6 +441,14 @@ class TreeReader:
         if node.type == "call_expression" and head in ("errors.New", "fmt.Errorf"):
             return bool(UNFINISHED.search(text(node)))
         return node.type == "macro_invocation" and head.rstrip("!") in ("todo", "unimplemented")
+
+
+def _answers(node: Node) -> frozenset[str]:
+    """Yes and no, where an assertion demands one of them without writing it."""
+    head = text(node)[:2000]
+    if re.match(r"^\s*(debug_)?assert!\(|^if\b", head) or re.search(r"\.(toBeTruthy|toBeFalsy|ok|notOk)\(", head):
+        return frozenset(("True", "False"))
+    return frozenset()
 
 
 def _shallow(block: Node) -> Iterator[Node]:
