@@ -8,7 +8,7 @@ import importlib.util
 import json
 import sys
 
-NAMES = ("workspace", "gate", "dispatch", "cli")
+NAMES = ("workspace", "gate", "dispatch", "cli", "isolation")
 """Every benchmark; each is a module of this package whose ``measure()`` gives its document."""
 
 

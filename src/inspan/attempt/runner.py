@@ -28,6 +28,7 @@ from inspan.attempt.contract import AttemptRequest, TerminalRecord
 from inspan.attempt.execution import INTERRUPT_GRACE, KILL_PATIENCE, Execution, Parts, Secrets, remaining
 from inspan.attempt.files import read_request, starts, write_record
 from inspan.attempt.ready import WAITS
+from inspan.sandbox import spawning
 from inspan.spec.paths import AttemptPaths
 from inspan.times import timestamp
 
@@ -138,6 +139,7 @@ def main(argv: list[str], parts: Callable[[], Parts] = real_parts) -> int:
     if waits:
         _preload()
         parts()
+        spawning.ahead("launcher")  # what most attempts start, by this thread; unused, it ends with us
     secrets = read_secrets()
     if secrets is None or (waits and secrets.attempt is None):
         return 75

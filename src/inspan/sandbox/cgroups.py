@@ -249,13 +249,13 @@ def _make(path: str) -> bool:
 
 def _remove(path: str, tries: int = 500) -> None:
     # On a busy machine the kernel may take seconds to be done with members that are already dead.
-    for _ in range(tries):
+    for turn in range(tries):
         try:
             os.rmdir(path)
         except FileNotFoundError:
             return
         except OSError:
-            time.sleep(0.01)
+            time.sleep(min(0.01, 0.0005 * 2**turn))
         else:
             return
 

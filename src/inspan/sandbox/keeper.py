@@ -4,10 +4,10 @@ A small process of ours is the subreaper: whatever the program daemonises falls 
 by parentage. It ends everything when the program ends, when it is told to, and when its own parent is gone (the control
 socket closes).
 
-Arguments: numbers of a control socket and of a file holding the specification (JSON). Conversation: ``h`` makes the
-process that will become the program, confined, and answers with what was found in it or ``{"error": ...}``; ``g`` lets
-the program run, ``t`` sends it SIGTERM, ``k`` ends the tree; back come ``{"error": ...}`` when the program could not be
-executed, and ``{"exit": status, "orphans": [names]}`` once nothing is left.
+Argument: the number of a control socket. Conversation: the specification comes (see ``launcher.received``); ``h`` makes
+the process that will become the program, confined, and answers with what was found in it or ``{"error": ...}``; ``g``
+lets the program run, ``t`` sends it SIGTERM, ``k`` ends the tree; back come ``{"error": ...}`` when the program could
+not be executed, and ``{"exit": status, "orphans": [names]}`` once nothing is left.
 """
 
 from __future__ import annotations
@@ -213,15 +213,12 @@ class Keeper:
             poll.poll(2)
 
 
-def main(control_fd: int, spec_fd: int) -> None:
+def main(control_fd: int) -> None:
     """Hold, run, end."""
-    control = socket.socket(fileno=control_fd)
-    control.set_inheritable(False)
+    control, spec = sibling("launcher").received(socket.socket(fileno=control_fd))
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    with open(spec_fd, "rb") as reading:
-        spec = json.load(reading)
     order = control.recv(1)
     held = None
     if order == b"h":
@@ -254,4 +251,4 @@ def main(control_fd: int, spec_fd: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]))

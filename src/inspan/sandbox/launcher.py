@@ -5,9 +5,10 @@ The order is what makes it work (measured): as root, sources that only root may 
 git index stays valid and root inside never is root outside. Whatever the job may write is bound plainly: through an
 identity-mapped mount a set-uid file made inside would be a set-uid file of root on the host's disk.
 
-Arguments: the number of a control socket and of a file holding the specification (JSON, see ``mounts.Staging``).
-Conversation: ``ok`` with listening sockets attached, then ``g`` comes back, then the
-socket closes by exec. Anything else on it is ``no`` and a JSON document with the step that failed.
+Argument: the number of a control socket. Conversation: the specification comes (see ``received``; its content is JSON,
+see ``mounts.Staging``), ``ok`` goes with listening sockets attached, ``g`` comes back, and the socket closes by exec.
+Anything else on it is ``no`` and a JSON document with the step that failed. Until the specification comes this process
+has nothing and does nothing, so that one can be started ahead; it ends with its caller.
 """
 
 from __future__ import annotations
@@ -56,6 +57,31 @@ def mount(source: str, target: str, kind: str | None, flags: int, data: str = ""
         libc.mount(source.encode(), os.fsencode(target), encoded, ctypes.c_ulong(flags), os.fsencode(data) or None),
         f"mount {kind or source} on {target}",
     )
+
+
+def received(control: socket.socket) -> tuple[socket.socket, Any]:
+    """Wait for the specification and take over the descriptors that come with it, under the numbers it says.
+
+    The message is a JSON list of numbers; attached are a file with the specification, then one descriptor per number.
+    Gives the control socket, which may have had to make way, and the decoded specification.
+    """
+    message, ancillary, _, _ = control.recvmsg(4096, socket.CMSG_SPACE(64 * 4))
+    if not message:
+        os._exit(0)  # the caller has gone, or did not need this one
+    numbers: list[int] = json.loads(message)
+    came = array.array("i")
+    for _, _, data in ancillary:
+        came.frombytes(data)
+    floor = max(numbers) + 1
+    held = (control.detach(), *came)
+    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, floor) for fd in held]
+    for fd in held:
+        os.close(fd)
+    for fd, number in zip(moved[2:], numbers, strict=True):
+        os.dup2(fd, number)
+        os.close(fd)
+    with open(moved[1], "rb") as reading:
+        return socket.socket(fileno=moved[0]), json.load(reading)
 
 
 def private_mounts() -> None:
@@ -193,7 +219,11 @@ def overlay(root: str, request: dict[str, Any]) -> None:
     options = ["lowerdir=" + ":".join(f"{root}/{name}" for name in request["lowers"]), "userxattr"]
     if request["upper"]:
         options += [f"upperdir={root}/{request['upper']}", f"workdir={root}/{request['work']}"]
-    mount("overlay", f"{root}/{request['at']}", "overlay", MS_NOSUID | MS_NODEV, ",".join(options))
+    try:
+        mount("overlay", f"{root}/{request['at']}", "overlay", MS_NOSUID | MS_NODEV, ",".join(options))
+    except OSError:
+        if not request.get("optional"):  # a file system that cannot be below an overlay stays bound as it is
+            raise
 
 
 def set_limits(wanted: dict[str, int]) -> None:
@@ -265,14 +295,11 @@ def build(spec: dict[str, Any], report: dict[str, str]) -> list[socket.socket]:
     return made
 
 
-def main(control_fd: int, spec_fd: int) -> None:
+def main(control_fd: int) -> None:
     """Build, hold, become bwrap."""
-    control = socket.socket(fileno=control_fd)
-    control.set_inheritable(False)
+    control, spec = received(socket.socket(fileno=control_fd))
     report = {"step": "specification"}
     try:
-        with open(spec_fd, "rb") as reading:
-            spec = json.load(reading)
         made = build(spec, report)
         fds = [listener.fileno() for listener in made]
         attached = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
@@ -300,4 +327,4 @@ def main(control_fd: int, spec_fd: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]))

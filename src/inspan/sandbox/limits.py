@@ -137,7 +137,7 @@ class Watch:
         return self._workspace()
 
     def _cpu_seconds(self, members: Sequence[census.Process]) -> float:
-        """Processor time so far. Without a group that counts it: what living processes and their collected children used.
+        """Processor time so far. Without a group that counts it: of living processes and their collected children.
 
         What a process took with it that nobody collected is missing then, so the highest sum ever seen counts.
         """

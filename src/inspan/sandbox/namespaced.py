@@ -8,13 +8,16 @@ import signal
 import socket
 import subprocess
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from inspan.errors import HarnessError, SandboxError
 from inspan.sandbox import census, cgroups, launching, proof, spawning
 from inspan.sandbox.cgroups import Group
 from inspan.sandbox.contract import Confinement, Proof
 from inspan.sandbox.limits import Watch, ended, mechanisms
+
+Tree = TypeVar("Tree", bound="NamespacedTree")
 
 
 class SandboxDriver:
@@ -30,27 +33,48 @@ class SandboxDriver:
 
     def start(self, confinement: Confinement, *, stdin: int, stdout: int, stderr: int) -> NamespacedTree:
         """See ``Driver.start``. What comes back is held inside its finished sandbox, with every capability dropped."""
-        json_r, json_w = os.pipe()
-        block_r, block_w = os.pipe()
-        guard_r, guard_w = os.pipe()
-        theirs = (json_w, block_r, block_w, guard_r)
-        try:
-            spec = launching.specification(confinement, *theirs)
-            tree = _launch(confinement, spec, (stdin, stdout, stderr), theirs)
-        except BaseException:
-            for fd in (json_r, block_w, guard_w):
-                os.close(fd)
-            raise
-        finally:
-            for fd in (json_w, block_r, guard_r):
-                os.close(fd)
-        try:
-            tree.enter(json_r, block_w, guard_w)
-            tree.require_program()
-        except BaseException:
-            tree.close()
-            raise
-        return tree
+        return begin(confinement, (stdin, stdout, stderr), NamespacedTree)
+
+
+def begin(
+    confinement: Confinement,
+    streams: tuple[int, int, int],
+    make: Callable[[subprocess.Popen[bytes], Confinement, Group], Tree],
+    between: launching.Between | None = None,
+    passed: tuple[int, ...] = (),
+) -> Tree:
+    """Start a tree in namespaces of its own, held.
+
+    Args:
+        streams: standard input, output and error.
+        make: makes the tree of the launcher's process.
+        between: see ``launching.Between``.
+        passed: further descriptors what bubblewrap starts gets, under the same numbers.
+
+    Raises:
+        As ``Driver.start``.
+    """
+    json_r, json_w = os.pipe()
+    block_r, block_w = os.pipe()
+    guard_r, guard_w = os.pipe()
+    theirs = (json_w, block_r, block_w, guard_r)
+    try:
+        spec = launching.specification(confinement, *theirs, between)
+        tree = _launch(confinement, spec, streams, (*theirs, *passed), make)
+    except BaseException:
+        for fd in (json_r, block_w, guard_w):
+            os.close(fd)
+        raise
+    finally:
+        for fd in (json_w, block_r, guard_r):
+            os.close(fd)
+    try:
+        tree.enter(json_r, block_w, guard_w)
+        tree.require_program()
+    except BaseException:
+        tree.close()
+        raise
+    return tree
 
 
 class NamespacedTree:
@@ -62,6 +86,9 @@ class NamespacedTree:
         executed: whether the program was executed at all; None while unknown.
         proof: what was seen of the tree from outside while it was held (``proof.Seen`` as a dictionary).
     """
+
+    below = ""
+    """Where the program's file system begins in the one bubblewrap made."""
 
     def __init__(self, process: subprocess.Popen[bytes], confinement: Confinement, group: Group) -> None:
         self.pid = process.pid
@@ -124,7 +151,8 @@ class NamespacedTree:
         """Refuse a program that is not there inside."""
         confinement = self._confinement
         name, path = confinement.argv[0], launching.environment(confinement)["PATH"]
-        if not proof.executable_inside(self._init_pid, name, path, launching.working_directory(confinement)):
+        cwd = launching.working_directory(confinement)
+        if not proof.executable_inside(self._init_pid, name, path, cwd, self.below):
             raise HarnessError(
                 f"{name} cannot be executed inside the sandbox",
                 where=f"PATH inside: {path}",
@@ -173,7 +201,10 @@ class NamespacedTree:
 
     def _program(self) -> int | None:
         """The program's number outside; None before it is forked and after it is gone."""
-        return next((p.pid for p in self.members() if not p.zombie and proof.number_inside(p.pid) == 2), None)
+        numbers = census.children(self._init_pid)
+        if numbers is None:
+            numbers = [process.pid for process in self.members() if not process.zombie]
+        return next((pid for pid in numbers if proof.number_inside(pid) == 2), None)
 
     def kill(self) -> None:
         """See ``Confined.kill``."""
@@ -235,13 +266,12 @@ class NamespacedTree:
         if self._init is None or ended(self._init, 0):
             return True
         if self._main is None:
-            members = self.members()
-            for process in members:
-                if proof.number_inside(process.pid) == 2:
-                    self._main = _pidfd(process.pid)
-                    self._dismiss_guard()
+            program = self._program()
+            if program is not None:
+                self._main = _pidfd(program)
+                self._dismiss_guard()
             if self._main is None:  # not yet forked by the init, or already gone and leaving others behind
-                return len(members) > 1 or ended(self._init, min(seconds, 0.002))
+                return len(self.members()) > 1 or ended(self._init, min(seconds, 0.002))
         return ended(self._main, seconds)
 
     def _dismiss_guard(self) -> None:
@@ -289,15 +319,19 @@ class NamespacedTree:
 
 
 def _launch(
-    confinement: Confinement, spec: dict[str, Any], streams: tuple[int, int, int], passed: tuple[int, ...]
-) -> NamespacedTree:
+    confinement: Confinement,
+    spec: dict[str, Any],
+    streams: tuple[int, int, int],
+    passed: tuple[int, ...],
+    make: Callable[[subprocess.Popen[bytes], Confinement, Group], Tree],
+) -> Tree:
     group = cgroups.group(confinement.limits)
     try:
         process, control = spawning.spawn("launcher", spec, streams, passed)
     except BaseException:
         group.remove()
         raise
-    tree = NamespacedTree(process, confinement, group)
+    tree = make(process, confinement, group)
     try:
         tree.joined(launching.receive(control))
         launching.go(control)
