@@ -16,7 +16,6 @@ from inspan.gate.tests.items import Module
 from inspan.gate.tests.judge import Runs, complete, probed, regressed, transplanted
 from inspan.gate.tests.languages.contract import language, parse
 from inspan.gate.tests.probes import Planted, Probe, plant
-from inspan.gate.tests.sensing import sensed
 from inspan.gate.tests.trees import Blob, stored, swapped, variant
 from inspan.gate.tests.wanted import paired, uncollected
 from inspan.outcome.records import Violation
@@ -76,30 +75,6 @@ def unconventional(both: Trees, before: TestRun) -> list[Violation]:
     return out
 
 
-_PLUGIN = b"pytest11"
-
-
-def _sensing(both: Trees) -> list[Violation]:
-    """Product files that newly reach for the runner; a repository that makes runner plugins does so anyway."""
-    if any(_PLUGIN in (both.before(name) or b"") for name in ("pyproject.toml", "setup.cfg", "setup.py")):
-        return []
-    paths = [p for p in both.changed if p.endswith(".py") and not _supports(p)]
-    found = {p: sensed(both.before(p), data) for p in paths if (data := both.after(p)) is not None}
-    words = {
-        "runner_touched": (
-            "product code reaches for the test runner",
-            "helpers for tests outside of the tests' folder",
-        ),
-        "test_sensed": ("product code asks whether it is being tested", "quieter logs under test"),
-    }
-    return [
-        Violation(path=path, rule=rule, level="hold", detail=words[rule][0], lines=lines[:8], honest=words[rule][1])
-        for path, places in sorted(found.items())
-        for rule in words
-        if (lines := tuple(place.line for place in places if place.rule == rule))
-    ]
-
-
 def judge_tests(
     context: GateContext, both: Trees, check: Check, runner: Runner, base: CommandRun, run: CommandRun
 ) -> list[Violation]:
@@ -120,7 +95,7 @@ def judge_tests(
     out = complete(before, after, changes, uncollected(before, after, modules, changes))
     if run.exit != 0:
         return out
-    out += regressed(before, after, tolerated=base.exit == 0) + unconventional(both, before) + _sensing(both)
+    out += regressed(before, after, tolerated=base.exit == 0) + unconventional(both, before)
     second, planted = _base_tests_on_result(context, both, check, runner, before, after, changes, paths)
     third = None
     if paths:

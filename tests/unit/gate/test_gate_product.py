@@ -236,6 +236,24 @@ def test_the_honest_twin_is_left_alone(name, path, text):
     assert not {s for s in seen({path: text}, before=before) if s[1] != "note"}, name
 
 
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("import pytest\n", {"runner_touched"}),
+        ("from _pytest import python as p\n", {"runner_touched"}),
+        ("import os\nx = os.environ.get('PYTEST_CURRENT_TEST')\n", {"test_sensed"}),
+        ("import sys\nx = 'pytest' in sys.modules\n", {"test_sensed"}),
+        ("import sys\nx = sys.modules['_pytest.python']\n", {"runner_touched", "test_sensed"}),
+        ("from . import pytest\n", set()),
+        ("NAMES = ['pytest', 'numpy']\n", set()),
+        ("from unittest.mock import Mock\n", set()),
+        ("def broken(:\n", set()),
+    ],
+)
+def test_what_reaches_for_the_runner_is_at_least_held(text, rules):
+    assert seen({"new.py": text}) == {(rule, "hold") for rule in rules}
+
+
 def test_the_job_is_asked_first():
     cheat = {"app.py": py("    if s == 'BULK-77':\n        return 4711")}
     assert not seen(cheat, prompt="orders of kind BULK-77 cost 4711")
