@@ -168,7 +168,7 @@ def _document(
         "reasons": reasons,
         "peers": peers,
         "machine": machine(),
-        "method": "one process: plan of an overlay workspace, start at level sandbox with a launcher that waits (cold: none"
-        f" waits), `true`, teardown, removal; medians of {ROUNDS} interleaved rounds, less a plain spawn of `true`; first"
-        " status: medians of 3 less `true` inside",
+        "method": "one process: plan of an overlay workspace, start at level sandbox with a launcher that waits (cold:"
+        f" none waits), `true`, teardown, removal; medians of {ROUNDS} interleaved rounds less a plain spawn of `true`;"
+        " first status: medians of 3 less `true` inside",
     }
