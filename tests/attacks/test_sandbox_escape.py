@@ -19,8 +19,9 @@ import pytest
 
 import sandbox_jobs as jobs
 from inspan.errors import SandboxError
+from inspan.sandbox import mounts
 from inspan.sandbox.contract import Limits
-from inspan.workspace.plan import MountPlan
+from inspan.workspace.plan import Bind, MountPlan
 
 LEVEL = "sandbox"
 
@@ -160,6 +161,35 @@ def test_the_network_table(plan: MountPlan, tmp_path: Path) -> None:
     # What the kernel here has at all is refused inside by the filter, not by luck.
     assert outside["io_uring"] != "ENOSYS" or inside["io_uring"] == "ENOSYS"
     assert outside["tiocsti"] != "EPERM"
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o700], ids=["plain", "only root's"])
+def test_a_socket_in_a_shown_directory_leads_to_nobody(
+    plan: MountPlan, tmp_path: Path, mode: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A read-only bind does not keep anybody from connecting to a socket in it; the overlay over it does."""
+    shown = tmp_path / "shown"
+    (shown / "deep").mkdir(parents=True)
+    (shown / "deep" / "word").write_text("there\n")
+    service = socket.socket(socket.AF_UNIX)
+    service.bind(str(shown / "deep" / "service"))
+    service.listen(8)
+    for place, bits in ((shown / "deep" / "service", 0o777), (shown / "deep", 0o755), (shown, mode)):
+        place.chmod(bits)
+    python, tools = jobs.python_inside()
+    tools = (*tools, Bind(source=str(shown), target="/opt/shown"))
+    connect = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1]); print('connected')"
+    inside = (python, "-I", "-c", connect, "/opt/shown/deep/service")
+    refused = jobs.run(LEVEL, plan, *inside, tools=tools)
+    assert "refused" in refused.err and "connected" not in refused.out
+    assert (
+        jobs.run(LEVEL, plan, "cat /opt/shown/deep/word; touch /opt/shown/x || echo no", tools=tools).out
+        == "there\nno\n"
+    )
+    subprocess.run([sys.executable, "-I", "-c", connect, str(shown / "deep" / "service")], check=True)
+    monkeypatch.setattr(mounts, "_deaf", lambda names: [])  # control: without the overlay it is the host's
+    assert jobs.run(LEVEL, jobs.plan(tmp_path / "again", LEVEL), *inside, tools=tools).out == "connected\n"
+    service.close()
 
 
 def test_a_vsock_control_without_the_filter(plan: MountPlan) -> None:

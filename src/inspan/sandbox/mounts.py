@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from typing import Any, NamedTuple
 
 from inspan.errors import SandboxError
@@ -17,7 +18,7 @@ from inspan.workspace.plan import Bind, MountPlan
 HOME_INSIDE = "/home/agent"
 """Where a sandboxed program finds its scratch HOME."""
 
-_WORKSPACE, _SKELETON, _JOB, _HOME = "w", "s", "j", "h"
+_WORKSPACE, _SKELETON, _JOB, _HOME, _EMPTY = "w", "s", "j", "h", "e"
 """Names on the stage."""
 
 
@@ -49,7 +50,7 @@ def staging(confinement: Confinement, stage: str) -> Staging:
     plan = confinement.plan
     binds = _present([*confinement.tools, *plan.binds])
     hold: list[tuple[str, str, bool]] = []
-    directories = [_SKELETON]
+    directories = [_SKELETON, _EMPTY]
     overlays = []
     if plan.home_lower is None:
         hold.append((plan.home, _HOME, True))
@@ -65,6 +66,7 @@ def staging(confinement: Confinement, stage: str) -> Staging:
     for number, bind in enumerate(binds):
         names[bind.target] = f"b{number}"
         hold.append((bind.source, f"b{number}", bind.writable))
+    overlays += _deaf([f"b{number}" for number in _plain_directories(binds)])
     shown = [
         *binds,
         Bind(source=plan.home, target=HOME_INSIDE, writable=True),
@@ -92,6 +94,27 @@ def _present(binds: list[Bind]) -> list[Bind]:
                 f"{bind.source} is to be shown inside as {bind.target} and does not exist", reason="environment_lost"
             )
     return list(chosen.values())
+
+
+def _plain_directories(binds: list[Bind]) -> list[int]:
+    """Which of the binds are read-only directories without further mounts in them."""
+    with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as table:
+        points = [re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), line.split(" ")[1]) for line in table]
+    return [
+        number
+        for number, bind in enumerate(binds)
+        if not bind.writable
+        and os.path.isdir(bind.source)
+        and not any(point.startswith(os.path.realpath(bind.source) + "/") for point in points)
+    ]
+
+
+def _deaf(names: list[str]) -> list[dict[str, Any]]:
+    """Overlays over directories of the host, in which a socket is a name and leads to nobody.
+
+    A read-only bind does not keep a program from connecting to a socket that somebody outside serves in there.
+    """
+    return [{"lowers": [name, _EMPTY], "upper": None, "work": None, "at": name, "optional": True} for name in names]
 
 
 def _mount_points(plan: MountPlan, binds: list[Bind]) -> list[str]:
