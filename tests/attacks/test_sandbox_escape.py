@@ -38,6 +38,13 @@ def connect(family, kind, address):
     s = socket.socket(family, kind); s.settimeout(5); s.connect(address)
 def send(family, address):
     s = socket.socket(family, socket.SOCK_DGRAM); s.sendto(b"x", address)
+def mptcp(address):
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262); s.settimeout(5); s.connect(address)
+def datagram(address):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.sendto(b"x", address)
+def listen(port):
+    for flag in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+        s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, flag, 1); s.bind(("127.0.0.1", port)); s.listen()
 def call(number, *args):
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.syscall(number, *args) < 0:
@@ -53,7 +60,16 @@ found = {
   "external": attempt(lambda: connect(socket.AF_INET, S, ("192.0.2.1", 9))),
   "external6": attempt(lambda: connect(socket.AF_INET6, S, ("2001:db8::1", 9))),
   "metadata": attempt(lambda: connect(socket.AF_INET, S, ("169.254.169.254", 80))),
+  "metadata6": attempt(lambda: connect(socket.AF_INET6, S, ("fd00:ec2::254", 80))),
   "dns": attempt(lambda: send(socket.AF_INET, ("192.0.2.53", 53))),
+  "dns6": attempt(lambda: send(socket.AF_INET6, ("2001:db8::53", 53))),
+  "resolver": attempt(lambda: socket.getaddrinfo("name.example", 443)),
+  "multicast": attempt(lambda: send(socket.AF_INET, ("224.0.0.251", 5353))),
+  "broadcast": attempt(lambda: send(socket.AF_INET, ("255.255.255.255", 9))),
+  "mptcp": attempt(lambda: mptcp(("127.0.0.1", T["tcp4"]))),
+  "datagram": attempt(lambda: datagram("\0" + T["datagram"])),
+  "pose as the gateway": attempt(lambda: listen(8080)),
+  "pose as the proxy": attempt(lambda: listen(8081)),
   "vsock": attempt(lambda: socket.socket(40, S)),
   "packet": attempt(lambda: socket.socket(17, socket.SOCK_RAW)),
   "alg": attempt(lambda: socket.socket(38, 5)),
@@ -105,6 +121,11 @@ def host_services(tmp_path: Path) -> Iterator[tuple[dict[str, Any], list[bytes]]
         made.append(unix)
         targets[key] = address.lstrip("\0")
 
+    posted = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    posted.bind(f"\0inspan-test-datagram-{os.getpid()}")
+    made.append(posted)
+    targets["datagram"] = f"inspan-test-datagram-{os.getpid()}"
+
     def listen() -> None:
         while True:
             try:
@@ -124,11 +145,13 @@ def host_services(tmp_path: Path) -> Iterator[tuple[dict[str, Any], list[bytes]]
         thread.join()
 
 
-def test_the_network_table(plan: MountPlan, tmp_path: Path) -> None:
+@pytest.mark.parametrize("egress", [(), ("name.example:443",)], ids=["gateway", "granted"])
+def test_the_network_table(plan: MountPlan, tmp_path: Path, egress: tuple[str, ...]) -> None:
+    """The same with a granted destination: what is granted is reached through the proxy, and the network is as empty."""
     python, tools = jobs.python_inside()
     with host_services(tmp_path) as (targets, received):
         told = json.dumps(targets)
-        ended = jobs.run(LEVEL, plan, python, "-I", "-c", PROBE, told, tools=tools)
+        ended = jobs.run(LEVEL, plan, python, "-I", "-c", PROBE, told, tools=tools, egress=egress)
         inside = json.loads(ended.out)
         assert received == []
         outside = json.loads(
@@ -144,7 +167,16 @@ def test_the_network_table(plan: MountPlan, tmp_path: Path) -> None:
         "external": {"ENETUNREACH"},
         "external6": {"ENETUNREACH", "EADDRNOTAVAIL"},
         "metadata": {"ENETUNREACH"},
+        "metadata6": {"ENETUNREACH", "EADDRNOTAVAIL"},
         "dns": {"ENETUNREACH"},
+        "dns6": {"ENETUNREACH", "EADDRNOTAVAIL"},
+        "resolver": {"EAGAIN", "[Errno -3] Temporary failure in name resolution"},
+        "multicast": {"ENETUNREACH"},
+        "broadcast": {"EACCES", "ENETUNREACH"},
+        "mptcp": {"ECONNREFUSED", "EPROTONOSUPPORT", "ENOPROTOOPT"},
+        "datagram": {"ECONNREFUSED"},
+        "pose as the gateway": {"EADDRINUSE"},
+        "pose as the proxy": {"EADDRINUSE"} if egress else {"ok"},
         "vsock": {"EAFNOSUPPORT"},
         "packet": {"EAFNOSUPPORT"},
         "alg": {"EAFNOSUPPORT"},
@@ -156,7 +188,7 @@ def test_the_network_table(plan: MountPlan, tmp_path: Path) -> None:
         "tiocsti": {"EPERM"},
     }.items():
         assert inside[key] in wanted, (key, inside[key])
-    for key in ("tcp4", "udp", "abstract", "path", "pair"):
+    for key in ("tcp4", "udp", "abstract", "path", "pair", "datagram"):
         assert outside[key] == "ok", (key, outside[key])
     # What the kernel here has at all is refused inside by the filter, not by luck.
     assert outside["io_uring"] != "ENOSYS" or inside["io_uring"] == "ENOSYS"
