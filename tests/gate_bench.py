@@ -20,6 +20,7 @@ from inspan.sandbox.contract import Confinement
 from inspan.sandbox.levels import driver, owner, probe
 from inspan.sandbox.tools import toolset
 from inspan.spec.job import Check, Job
+from inspan.spec.limits import Limits
 from inspan.spec.paths import State
 from inspan.workspace.build import discard, ensure_gate, overlay_possible, plan_attempt
 from inspan.workspace.changeset import Changeset, collect
@@ -128,6 +129,7 @@ class Bench:
             state=self.state, repo=self.repo, job=asked, changeset=changeset, attempt=f"j{self.n}.a1",
             level=self.level, kind=self.kind, owner=self.owner, toolset=self.tools, env=self.env,
             redactor=Redactor(), share=self.extra.get("share", ()), harness_globs=self.extra.get("harness_globs", ()),
+            limits=self.extra.get("limits", Limits()),
         )  # fmt: skip
 
     def gate(self, changeset: Changeset, *checks: str, **asked: Any) -> GateReport:

@@ -11,6 +11,7 @@ import pytest
 from gate_bench import Bench, rules, shown, write
 from inspan.outcome.records import FacetState
 from inspan.sandbox.tools import toolset
+from inspan.spec.limits import Limits
 
 UNIT = {
     "calc.py": "def add(a, b):\n    return a - b\n\n\ndef neg(a):\n    return -a\n",
@@ -94,6 +95,18 @@ def test_a_check_that_hangs_fails_and_says_so(unit):
     report = unit.gate(changeset, "test ! -e hang || sleep 600", timeout=2)
     assert report.checks.reasons == ("checks_failed",) and report.results[0].exit is None, shown(report)
     assert "did not end within 2 s" in report.results[0].digest
+
+
+def test_a_check_that_takes_too_much_fails_and_says_so(unit):
+    changeset, _ = unit.change("echo x > hungry")
+    fill = "while head -c 1048576 /dev/zero > f$i; do i=$((i+1)); done"
+    unit.extra["limits"] = Limits(workspace_bytes=8 << 20)
+    try:
+        report = unit.gate(changeset, f"test ! -e hungry || {{ i=0; {fill}; }}")
+    finally:
+        del unit.extra["limits"]
+    assert report.checks.reasons == ("checks_failed",), shown(report)
+    assert "exceeded the limit workspace_bytes" in report.results[0].digest
 
 
 PACKAGE = {

@@ -258,6 +258,7 @@ def _run(context: Context, job: str, resolved: Resolved, plan: MountPlan, toolse
     if ran.exit == 0:
         return
     how = {"timeout": f"of one that was ended after {LONGEST:.0f} s", "cancelled": "of one that was cancelled"}
+    how["limit"] = f"of one that exceeded the limit {ran.exceeded}"
     tail = ran.output[-_SHOWN:].decode("utf-8", "replace").strip()
     raise WorkspaceError(
         f"the set-up command ended with status {how.get(ran.ended, ran.exit)}: {command}\n{tail}",

@@ -127,9 +127,11 @@ def _result(
         state = FacetState.FAILED
     else:
         state = FacetState.NOT_EVIDENCED if "hold" in levels else FacetState.PASSED
-    note = {"timeout": f"did not end within {check.timeout:g} s", "output": "wrote more output than allowed"}.get(
-        run.ended
-    )
+    note = {
+        "timeout": f"did not end within {check.timeout:g} s",
+        "output": "wrote more output than allowed",
+        "limit": f"was ended: it exceeded the limit {run.exceeded} ([limits] in the user's configuration)",
+    }.get(run.ended)
     rejected = list(dict.fromkeys(map(_told, (v for v in seen if v.level == "reject"))))[:6]
     digested = None
     if state is FacetState.FAILED:

@@ -36,7 +36,8 @@ class CommandRun(msgspec.Struct, frozen=True, kw_only=True):
         seconds: how long it ran.
         output: standard output and error together, its head and tail when it is long.
         tests: per-test results of a known runner, None for any other command.
-        ended: ``exit``, ``timeout``, or ``output`` (it wrote more than allowed).
+        ended: ``exit``, ``timeout``, ``output`` (it wrote more than allowed), or ``limit``.
+        exceeded: for ``limit``, which one.
     """
 
     exit: int | None
@@ -44,6 +45,7 @@ class CommandRun(msgspec.Struct, frozen=True, kw_only=True):
     output: bytes
     tests: TestRun | None = None
     ended: str = "exit"
+    exceeded: str | None = None
 
 
 def run_command(
@@ -140,7 +142,9 @@ def _run(
     tests = None
     if runner is not None and evidence is not None:
         tests = read_results(runner, Left(files=read_directory(evidence), output=ran.output, key=key, root=root))
-    return CommandRun(exit=ran.exit, seconds=ran.seconds, output=ran.output, tests=tests, ended=ran.ended)
+    return CommandRun(
+        exit=ran.exit, seconds=ran.seconds, output=ran.output, tests=tests, ended=ran.ended, exceeded=ran.exceeded
+    )
 
 
 def _place(shim: Path, arranged: Arranged) -> None:

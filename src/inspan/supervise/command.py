@@ -20,6 +20,9 @@ _DEATH = 30.0  # seconds for a killed tree to be gone
 _REST = 2.0  # seconds for what is still in the pipe once the tree is gone
 
 
+End = Literal["exit", "timeout", "output", "cancelled", "limit"]
+
+
 class Ran(NamedTuple):
     """What one command did.
 
@@ -27,15 +30,17 @@ class Ran(NamedTuple):
         exit: exit status, negative for a signal; None when it was ended.
         seconds: how long it ran.
         output: standard output and error together, at most about ``HEAD + TAIL`` bytes.
-        ended: ``exit``, or why it was ended: ``timeout``, ``output`` (more than allowed), ``cancelled``.
+        ended: ``exit``, or why it was ended: ``timeout``, ``output`` (more than allowed), ``cancelled``, ``limit``.
+        exceeded: for ``limit``, which one, by its field's name.
         egress: what the egress proxy decided; None where nothing was granted.
     """
 
     exit: int | None
     seconds: float
     output: bytes
-    ended: Literal["exit", "timeout", "output", "cancelled"]
+    ended: End
     egress: EgressRecord | None = None
+    exceeded: str | None = None
 
 
 def run_confined(
@@ -68,7 +73,7 @@ def run_confined(
     finally:
         os.close(write_end)
         os.close(null)
-    ended: Literal["exit", "timeout", "output", "cancelled"] = "exit"
+    ended: End = "exit"
     egress = None
     try:
         egress = serve_egress(tree, confinement)
@@ -89,7 +94,9 @@ def run_confined(
         if egress is not None:
             egress.close()
     reached = None if egress is None else egress.record()
-    return Ran(status, time.monotonic() - began, output.kept(), ended, reached)
+    if ended == "exit" and tree.exceeded is not None:
+        ended = "limit"
+    return Ran(status, time.monotonic() - began, output.kept(), ended, reached, tree.exceeded)
 
 
 class _Output:

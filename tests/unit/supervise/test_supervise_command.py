@@ -14,6 +14,7 @@ import sandbox_jobs as jobs
 from inspan.errors import InspanError
 from inspan.sandbox.contract import Confinement
 from inspan.sandbox.levels import driver
+from inspan.spec.limits import Limits
 from inspan.supervise.command import HEAD, TAIL, Ran, run_confined
 
 Command = Callable[..., Ran]
@@ -27,7 +28,8 @@ def command(request: pytest.FixtureRequest, tmp_path: Path) -> Command:
     def run(*argv: str, timeout: float = 60, **how: object) -> Ran:
         argv = ("sh", "-c", argv[0]) if len(argv) == 1 else argv
         env = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
-        confinement = Confinement(plan=jobs.plan(tmp_path, level), argv=argv, env=env, ports=0)
+        limits = how.pop("limits", Limits())
+        confinement = Confinement(plan=jobs.plan(tmp_path, level), argv=argv, env=env, ports=0, limits=limits)
         return run_confined(driver(level), confinement, timeout=timeout, **how)
 
     return run
@@ -65,6 +67,14 @@ def test_what_goes_on_too_long_is_ended_whole(command: Command, script: str, how
     assert jobs.gone(marker)
     at_ease = command("echo here", output_limit=1 << 20, cancelled=lambda: False)
     assert (at_ease.exit, at_ease.ended, at_ease.output) == (0, "exit", b"here\n"), "control"
+
+
+def test_what_exceeds_a_limit_says_which(command: Command) -> None:
+    script = "i=0; while :; do head -c 1048576 /dev/zero > f$i || exit 1; i=$((i+1)); done"
+    ran = command(script, limits=Limits(workspace_bytes=8 << 20), timeout=120)
+    assert (ran.ended, ran.exceeded) == ("limit", "workspace_bytes") and ran.exit != 0
+    at_ease = command("head -c 1048576 /dev/zero > f", limits=Limits(workspace_bytes=8 << 20))
+    assert (at_ease.exit, at_ease.ended, at_ease.exceeded) == (0, "exit", None), "control"
 
 
 def test_a_caller_that_fails_leaves_nothing_alive(command: Command) -> None:
