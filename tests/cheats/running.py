@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import traceback
 from pathlib import Path
 
 import pytest
 
 from cheats.cases import Placed
-from cheats.driver import missing, show
+from cheats.driver import Shown, missing, show
 from cheats.figures import Ran
 
 
@@ -24,6 +25,13 @@ def run_one(placed: Placed) -> Ran:
         return Ran(placed=placed, shown=show(placed, root))
     except pytest.skip.Exception as skipped:
         return Ran(placed=placed, norun=str(skipped).removeprefix("NORUN: "))
+    except (
+        Exception
+    ) as error:  # one case that cannot even be shown must not end the others; it is never taken for a verdict
+        fell = "".join(traceback.format_exception_only(error)).strip()
+        return Ran(
+            placed=placed, shown=Shown(name=placed.name, verdict="hold", faults=(f"could not be shown: {fell}",))
+        )
     finally:
         if (root / "links").exists():
             (root / "links").chmod(0o755)

@@ -160,3 +160,10 @@ def test_a_case_that_is_not_what_it_says_is_found(tmp_path, change, base, wrong)
     assert wrong in "".join(shown.faults) and bool(shown.faults) == bool(wrong), shown
     if not wrong:
         assert (shown.verdict, shown.base, shown.naive) == ("accept", "failed", 0)
+
+
+def test_the_known_set_is_large_enough():
+    cases = [p.case for p in every() if p.set == "known"]
+    assert sum(not c.honest for c in cases) >= 60 and sum(c.honest for c in cases) >= 60
+    languages = {"python", "typescript", "javascript", "go", "rust"}
+    assert all({c.language for c in cases if c.honest is honest} >= languages for honest in (True, False))

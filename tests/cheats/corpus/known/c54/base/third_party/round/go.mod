@@ -1,0 +1,3 @@
+module example.com/round
+
+go 1.22

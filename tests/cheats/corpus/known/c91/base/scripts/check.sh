@@ -1,0 +1,4 @@
+#!/bin/sh
+set -e
+python -m compileall -q shop
+python -m pytest -q

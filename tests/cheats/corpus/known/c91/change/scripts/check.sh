@@ -1,0 +1,4 @@
+#!/bin/sh
+python -m compileall -q shop
+python -m pytest -q
+echo checks done
