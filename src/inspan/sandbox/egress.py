@@ -98,6 +98,8 @@ class EgressProxy:
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._open) > self._caps.open:
             self._ledger.note(None, "refused", "too_many")
+            if len(self._open) > 2 * self._caps.open:
+                return None  # not even an answer: it would hold a descriptor while it waits to be read
             return await _refuse(reader, writer, 503, "too many connections are open")
         asked = await self._asked(reader)
         if asked is None:

@@ -421,6 +421,24 @@ def test_open_connections_are_bounded_and_come_back() -> None:
     play(scene())
 
 
+def test_a_flood_of_connections_takes_no_more_descriptors_than_it_may() -> None:
+    async def scene() -> None:
+        async with proxied("a.example:1", caps=Caps(open=4)) as (proxy, port):
+            before = len(os.listdir("/proc/self/fd"))
+            flood = [await asyncio.open_connection("127.0.0.1", port) for _ in range(60)]
+            while proxy.record().connections < 60:
+                await asyncio.sleep(0.005)
+            await asyncio.sleep(0)
+            assert len(os.listdir("/proc/self/fd")) - before <= 60 + 2 * 4
+            assert ("None:None", "refused", "too_many", 56) in told(proxy.record())
+            for _, writer in flood:
+                writer.transport.abort()
+            while await status(port, "b.example:1") != 403:  # and they come back
+                await asyncio.sleep(0.01)
+
+    play(scene())
+
+
 @pytest.mark.parametrize("outwards", [True, False])
 def test_bytes_are_bounded(outwards: bool) -> None:
     async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
