@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import posixpath
-
 import msgspec
 
 from inspan.gate.command import CommandRun, run_command
 from inspan.gate.context import GateContext, Trees
+from inspan.gate.mixed_runs import Mixer
 from inspan.gate.results import TestRun
 from inspan.gate.runners import Runner
-from inspan.gate.tests.changes import TestChanges, compare_tests
-from inspan.gate.tests.conventions import is_test_file
-from inspan.gate.tests.items import Module
+from inspan.gate.tests.changes import compare_tests
+from inspan.gate.tests.conventions import files_of, is_hook
+from inspan.gate.tests.items import Items, Module
 from inspan.gate.tests.judge import Runs, complete, probed, regressed, transplanted
-from inspan.gate.tests.languages.contract import language, parse
+from inspan.gate.tests.languages.contract import language, parse, swap
+from inspan.gate.tests.material import Material, material, of_tests
+from inspan.gate.tests.novelty import novelty
 from inspan.gate.tests.probes import Planted, Probe, plant
-from inspan.gate.tests.trees import Blob, stored, swapped, variant
 from inspan.gate.tests.wanted import paired, uncollected
 from inspan.outcome.records import Violation
 from inspan.spec.globs import Globs
@@ -27,42 +27,15 @@ _PROBE_FILES = 12
 """Test files looked into for tests that make good probes."""
 
 
-def _supports(path: str) -> bool:
-    return is_test_file(path) or _hooks(path)
-
-
-def _hooks(path: str) -> bool:
-    return posixpath.basename(path) == "conftest.py"
-
-
-def test_changes(both: Trees) -> tuple[TestChanges, list[str]]:
-    """What happened to the tests, and every changed path that belongs to them."""
-    paths = [p for p in both.changed if _supports(p)]
-    base: dict[str, Module | None] = {}
-    result: dict[str, Module | None] = {}
-    support: list[str] = []
-    for path in paths:
-        before, after = both.before(path), both.after(path)
-        if not path.endswith(".py"):
-            if before is not None:
-                support.append(path)
-            continue
-        if before is not None:
-            base[path] = parse(path, before)
-        if after is not None:
-            result[path] = parse(path, after)
-    return compare_tests(base, result, tuple(support)), paths
-
-
-def unconventional(both: Trees, before: TestRun) -> list[Violation]:
+def unconventional(both: Trees, before: TestRun, found: Material) -> list[Violation]:
     """Tests that changed in files no convention takes for tests: swapping those would swap the product along."""
-    paths = {i.split("::", 1)[0] for i in before.outcomes} & set(both.changed)
+    paths = {i.split("::", 1)[0] for i in before.outcomes} & set(both.changed) - set(found.inside)
     out = []
-    for path in sorted(p for p in paths if p.endswith(".py") and not _supports(p)):
+    for path in sorted(p for p in paths if language(p) is not None and not of_tests(p)):
         result = {path: parse(path, both.after(path) or b"")}
-        found = compare_tests({path: parse(path, both.before(path) or b"")}, result)
-        for item in sorted((found.edited | found.removed) - found.moved.keys()):
-            loosening = found.loosening.get(item)
+        changes = compare_tests({path: parse(path, both.before(path) or b"")}, result)
+        for item in sorted((changes.edited | changes.removed) - changes.moved.keys()):
+            loosening = changes.loosening.get(item)
             out.append(
                 Violation(
                     path=path,
@@ -87,42 +60,57 @@ def judge_tests(
         return []  # the runner never took our module: its exit status decides
     if run.exit == 0 and not after.complete:
         return [_silent(check, after)]
-    changes, paths = test_changes(both)
-    permitted = Globs(context.job.may_change)
-    paths = [p for p in paths if both.before(p) is not None or not _hooks(p) or not permitted.match(p)]
-    failed_modules = {p for p, (outcome, _) in before.collect.items() if outcome == "failed" and p in both.base}
-    modules = {p: m.items for p in failed_modules if (m := parse(p, both.before(p) or b"")) is not None}
-    out = complete(before, after, changes, uncollected(before, after, modules, changes))
+    found = material(both)
+    out = complete(before, after, found.changes, uncollected(before, after, _failed(both, before), found.changes))
     if run.exit != 0:
         return out
-    out += regressed(before, after, tolerated=base.exit == 0) + unconventional(both, before)
-    second, planted = _base_tests_on_result(context, both, check, runner, before, after, changes, paths)
-    third = None
-    if paths:
-        third = _run(context, both, check, runner, start="base", swap=paths, planted=[])
+    out += regressed(before, after, tolerated=base.exit == 0) + unconventional(both, before, found)
+    permitted = Globs(context.job.may_change)
+    mixer = Mixer(
+        context=context,
+        both=both,
+        check=check,
+        runner=runner,
+        found=found,
+        keep=lambda p: is_hook(p) and both.before(p) is None and permitted.match(p),
+        known=frozenset((*before.outcomes, *after.outcomes)),
+    )
+    second, planted = _base_tests_on_result(mixer, before, after)
+    third = mixer.run("base") if mixer.paths else None
     # Where nothing of the tests changed, base's tests on the result are the delivered ones.
     runs = Runs(
         base_base=before,
         delivered_result=after,
-        base_result=(second.tests if second is not None else None) if paths else after,
+        base_result=(second.tests if second is not None else None) if mixer.paths else after,
         delivered_base=third.tests if third is not None else before,
     )
-    out += _confirmed(context, check, runner, runs, changes)
+    out += _confirmed(mixer, runs) + novelty(runs, found.changes, context.job.prompt, found.base, found.result)
     if second is not None and not (second.tests is not None and second.tests.complete):
         out.append(_unread(check, second))
     elif second is not None and second.tests is not None:
-        out += _judge_probes(context, both, check, runner, second.tests, planted, moved=bool(paths))
+        out += _judge_probes(mixer, second.tests, planted)
     return out
 
 
-def _confirmed(context: GateContext, check: Check, runner: Runner, runs: Runs, changes: TestChanges) -> list[Violation]:
+def _failed(both: Trees, before: TestRun) -> dict[str, Items]:
+    """The items of the modules and packages that could not be collected on base, by what the runner names."""
+    out: dict[str, Items] = {}
+    for where, (outcome, _) in before.collect.items():
+        if outcome == "failed" and where:
+            files = [p for p in files_of(f"{where}::", both.base) if language(p) is not None]
+            out[where] = Items(parse(p, both.before(p) or b"") for p in files)
+    return out
+
+
+def _confirmed(mixer: Mixer, runs: Runs) -> list[Violation]:
     """The table's readings. Before anybody is accused, base is run once more: a test that differs there is flaky."""
+    context, check, changes = mixer.context, mixer.check, mixer.found.changes
     seen = transplanted(runs, changes, context.job.prompt)
     if not any(v.level == "reject" for v in seen):
         return seen
     again = (
         run_command(
-            context, context.base, check.command, runner=runner, timeout=check.timeout, setup=context.setup
+            context, context.base, check.command, runner=mixer.runner, timeout=check.timeout, setup=context.setup
         ).tests
         or TestRun()
     )
@@ -132,7 +120,7 @@ def _confirmed(context: GateContext, check: Check, runner: Runner, runs: Runs, c
     steady = {i: o for i, o in runs.base_base.outcomes.items() if i not in flaky}
     base = msgspec.structs.replace(runs.base_base, outcomes=steady)
     notes = [
-        Violation(path=i.split("::", 1)[0], rule="flaky", level="note", detail=f"{i}: differs between two runs on base")
+        Violation(path=changes.path(i), rule="flaky", level="note", detail=f"{i}: differs between two runs on base")
         for i in sorted(flaky)
     ]
     return transplanted(msgspec.structs.replace(runs, base_base=base), changes, context.job.prompt) + notes
@@ -152,107 +140,79 @@ def _unread(check: Check, run: CommandRun) -> Violation:
     return Violation(path="", rule="results_missing", level="hold", detail=detail)
 
 
-def _base_tests_on_result(
-    context: GateContext,
-    both: Trees,
-    check: Check,
-    runner: Runner,
-    before: TestRun,
-    after: TestRun,
-    changes: TestChanges,
-    paths: list[str],
-) -> tuple[CommandRun | None, list[Planted]]:
+def _base_tests_on_result(mixer: Mixer, before: TestRun, after: TestRun) -> tuple[CommandRun | None, list[Planted]]:
     """Base's tests with probes among them, on the result's code; only the probes where nothing of the tests changed.
 
     What was only added is left out as well: a new test module, or the package file of the tests, can replace what the
     others test.
     """
-    planted = _plant(both, before, after, changes, paths)
+    planted = _plant(mixer, before, after)
     only = ""
-    if not paths:
+    if not mixer.paths:
         if not planted:
             return None, []
         only = "\n".join(sorted({i for p in planted for probe in p.probes for i in (probe.id, probe.original)}))
-    return _run(context, both, check, runner, start="result", swap=paths, planted=planted, only=only), planted
+    return mixer.run("result", planted=planted, only=only), planted
 
 
-def _run(
-    context: GateContext,
-    both: Trees,
-    check: Check,
-    runner: Runner,
-    *,
-    start: str,
-    swap: list[str],
-    planted: list[Planted],
-    only: str = "",
-) -> CommandRun:
-    """Run the check on a mixed tree: ``start`` with the tests of the other one."""
-    ours, theirs = (both.base, both.result) if start == "base" else (both.result, both.base)
-    changes: dict[str, Blob | None] = swapped(ours, theirs, swap)
-    for file in planted:
-        changes[file.path] = stored(both.git, file.data, both.base[file.path].mode)
-    origin = context.base if start == "base" else context.result
-    commit = variant(both.git, origin, changes) if changes else origin
-    context.say(f"check {check.name}: tests on {'base' if start == 'base' else 'the result'} again")
-    layer = context.setup_for_checks or context.setup
-    return run_command(context, commit, check.command, runner=runner, timeout=check.timeout, setup=layer, only=only)
-
-
-def _plant(
-    both: Trees, before: TestRun, after: TestRun, changes: TestChanges, swapped_back: list[str]
-) -> list[Planted]:
+def _plant(mixer: Mixer, before: TestRun, after: TestRun) -> list[Planted]:
     """Probes from tests that pass on the result: the repaired ones first, then those that passed all along."""
+    both, changes = mixer.both, mixer.found.changes
     names = paired(before, after, changes)
-    good = [i for i in before.outcomes if after.outcomes.get(names[i]) == "passed" and "[" not in i]
+    good = [i for i in before.outcomes if after.outcomes.get(names[i]) == "passed"]
     good.sort(key=lambda i: before.outcomes[i] == "passed")
-    by_path: dict[str, list[str]] = {}
+    seen: dict[str, tuple[bytes, Module | None]] = {}
+    wanted: dict[str, list[str]] = {}
     for test_id in good:
-        by_path.setdefault(test_id.split("::", 1)[0], []).append(changes.base.locate(test_id))
+        for path in files_of(test_id, both.base):
+            if path not in seen:
+                if len(seen) >= _PROBE_FILES:
+                    break
+                seen[path] = _version(mixer, path)
+            module = seen[path][1]
+            if module is not None and Items([module]).locate(test_id) in module.items:
+                wanted.setdefault(path, []).append(test_id)
+                break
     out: list[Planted] = []
     left = _PROBES
-    for path in list(by_path)[:_PROBE_FILES]:
-        data = both.before(path)
-        module = parse(path, data) if data is not None and path.endswith(".py") else None
-        if module is None or data is None or left <= 0:
-            continue
-        if path not in swapped_back and both.after(path) != data:
-            data = both.after(path) or b""
-            module = parse(path, data)
+    for path, ids in wanted.items():
+        data, module = seen[path]
         speech = language(path)
-        found = plant(speech, module, data, by_path[path], left) if module is not None and speech else None
+        if module is None or speech is None or left <= 0:
+            continue
+        found = plant(speech, module, data, ids, left)
         if found is not None:
             out.append(found)
             left -= len(found.probes)
     return out
 
 
-def _judge_probes(
-    context: GateContext,
-    both: Trees,
-    check: Check,
-    runner: Runner,
-    tests: TestRun,
-    planted: list[Planted],
-    *,
-    moved: bool,
-) -> list[Violation]:
+def _version(mixer: Mixer, path: str) -> tuple[bytes, Module | None]:
+    """A file as the run of base's tests on the result has it."""
+    before, after = mixer.both.before(path), mixer.both.after(path)
+    data = before if path in mixer.found.whole and path in mixer.paths else after
+    if path in mixer.found.inside and after is not None:
+        data = swap(path, after, before or b"")
+    return data or b"", parse(path, data or b"")
+
+
+def _judge_probes(mixer: Mixer, tests: TestRun, planted: list[Planted]) -> list[Violation]:
     """A probe that passes on the result, and fails on base as it must, shows that the suite's word is worth nothing."""
     probes = [p for file in planted for p in file.probes]
+    moved = bool(mixer.paths)
     # Base's version of a test module may not even load on the result; the change itself is then judged by other means.
     if probes and not any(p.original in tests.outcomes or (moved and tests.cell(p.original) == "X") for p in probes):
-        detail = f"{check.name}: tests that passed say nothing once copies that must fail stand beside them"
+        detail = f"{mixer.check.name}: tests that passed say nothing once copies that must fail stand beside them"
         return [Violation(path=planted[0].path, rule="results_missing", level="hold", detail=detail)]
     passed = probed(tests, probes)
     if not passed:
         return []
     only = "\n".join(sorted({i for p in passed for i in (p.id, p.original)}))
-    control = _run(context, both, check, runner, start="base", swap=[], planted=planted, only=only)
-    outcomes = (control.tests or TestRun()).outcomes
+    outcomes = (mixer.run("base", swap=False, planted=planted, only=only).tests or TestRun()).outcomes
     bad: list[Probe] = [p for p in passed if outcomes.get(p.id) in ("failed", "error")]
     return [
         Violation(
-            path=p.original.split("::", 1)[0],
+            path=mixer.found.changes.path(p.original),
             rule="runner_patched",
             detail=f"{p.original.partition('::')[2]}: a copy with one inverted expectation passes as well",
             lines=(p.line,),

@@ -16,6 +16,7 @@ from inspan.gate.tests.changes import TestChanges
 from inspan.gate.tests.languages import python
 from inspan.gate.tests.languages.python import parse
 from inspan.gate.tests.judge import Runs, complete, probed, transplanted
+from inspan.gate.tests.material import Material
 from inspan.gate.tests.probes import plant
 from inspan.outcome.records import CheckResult, FacetState, Violation
 from inspan.redact import Redactor
@@ -192,6 +193,7 @@ def test_a_test_beside_other_code_is_held_when_it_changes():
             self.before, self.after = lambda path: before, lambda path: after
 
     seen = run("app.py::test_f")
-    assert not unconventional(Two(before.replace(b"return 1", b"return 2")), seen)
-    (found,) = unconventional(Two(before.replace(b"== 2", b"== 1")), seen)
+    nothing = Material(changes=TestChanges(), base={}, result={}, whole=(), inside=())
+    assert not unconventional(Two(before.replace(b"return 1", b"return 2")), seen, nothing)
+    (found,) = unconventional(Two(before.replace(b"== 2", b"== 1")), seen, nothing)
     assert (found.rule, found.level) == ("test_edited", "hold")

@@ -91,7 +91,7 @@ class Module(msgspec.Struct, frozen=True, kw_only=True):
     mixed: bool = False
 
 
-_DOC_LINE = re.compile(r" \(line \d+\)$")
+_DOC_LINE = re.compile(r"( \(line \d+\)|\[\d+\])$")
 _MAIN = re.compile(r"(^|/)src/main\.rs::")
 
 

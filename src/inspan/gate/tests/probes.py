@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from inspan.gate.tests.items import Edit, Item, Module
+from inspan.gate.tests.items import Edit, Item, Items, Module
 from inspan.gate.tests.languages.contract import Language
 
 
@@ -49,27 +49,29 @@ def _copy(item: Item, data: bytes, name: str) -> tuple[bytes, str]:
 
 
 def plant(language: Language, module: Module, data: bytes, wanted: Sequence[str], most: int) -> Planted | None:
-    """Put up to ``most`` probes into a test file, copied from the wanted items; None when none of them is suitable."""
+    """Put up to ``most`` probes into a test file, copied from the tests with the wanted ids; None when none of them is
+    suitable."""
     taken = {i.name for i in module.items.values()} | module.helpers
-    made: list[tuple[Edit, Probe]] = []
-    for item_id in wanted:
-        item = module.items.get(item_id)
-        if item is None or len(made) >= most or not suitable(item):
+    items = Items([module])
+    made: list[tuple[Edit, Probe, str]] = []
+    for test_id in wanted:
+        item = items.get(items.locate(test_id))
+        if item is None or len(made) >= most or not suitable(item) or not test_id.endswith(item.name):
             continue
         name = next((item.name + s for s in language.SUFFIXES if item.name + s not in taken), None)
         if name is None:
             continue
         taken.add(name)
         copy, line = _copy(item, data, name)
-        probe = Probe(id=item_id.removesuffix(item.name) + name, original=item_id, line=line)
-        made.append((Edit(item.stop, item.stop, b"\n" + copy), probe))
+        probe = Probe(id=test_id.removesuffix(item.name) + name, original=test_id, line=line)
+        made.append((Edit(item.stop, item.stop, b"\n" + copy), probe, item.id.removesuffix(item.name) + name))
     if not made:
         return None
-    planted = applied(data, [edit for edit, _ in made])
+    planted = applied(data, [edit for edit, *_ in made])
     again = language.parse(module.path, planted)
-    if again is None or not {p.id for _, p in made} <= again.items.keys():
+    if again is None or not {item_id for *_, item_id in made} <= again.items.keys():
         return None
-    return Planted(path=module.path, data=planted, probes=tuple(p for _, p in made))
+    return Planted(path=module.path, data=planted, probes=tuple(probe for _, probe, _ in made))
 
 
 def suitable(item: Item) -> bool:

@@ -82,6 +82,9 @@ def read(
         return _reading("test_edited", "hold", "an existing test was edited and could not be compared")
     if steady and two == three == "X":
         return None  # the same test, following an interface that moved
+    same = loosening is not None and loosening.tame and not loosening.moved and not mocked
+    if one in _BAD and two == three == "X" and same:
+        return _reading("interface_moved", "note", "the test follows an interface that moved")
     return _edited(one, two, three, loosening or Loosening(), touch, mocked)
 
 
@@ -109,7 +112,7 @@ def _removed(one: str, two: str, folded: bool, asked: bool) -> Reading | None:
         return _reading("test_removed", "note", "a test was folded into another one")
     if two == "P":
         return _reading("test_removed", "hold", "a test that still holds was removed", "pruned or merged tests")
-    if two == "X":
+    if two in ("X", "-"):
         level: Level = "note" if asked else "hold"
         return _reading("test_removed", level, "a test was removed together with its subject", "a removal as asked")
     return _reading("test_removed", "hold", "a test was removed", "a removal as asked")

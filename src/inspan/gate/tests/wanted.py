@@ -9,7 +9,7 @@ import msgspec
 
 from inspan.gate.results import TestRun
 from inspan.gate.tests.changes import TestChanges
-from inspan.gate.tests.items import Item, Items
+from inspan.gate.tests.items import Items
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,17 +73,20 @@ def missing(base: TestRun, result: TestRun, changes: TestChanges) -> Missing:
     return Missing(silent=tuple(silent), fewer=tuple(fewer), gone=tuple(gone))
 
 
-def uncollected(
-    base: TestRun, result: TestRun, modules: Mapping[str, Mapping[str, Item]], changes: TestChanges
-) -> list[str]:
-    """Items of modules that could not be collected on base and can be now, but said nothing on the result."""
+def uncollected(base: TestRun, result: TestRun, failed: Mapping[str, Items], changes: TestChanges) -> list[str]:
+    """Items of modules that could not be collected on base and can be now, but said nothing on the result.
+
+    Args:
+        failed: base's items of what failed to collect there, by what the runner names.
+    """
     came = by_item(result, changes.result)
     out: list[str] = []
-    for path, items in modules.items():
-        if base.collect.get(path, ("", ""))[0] != "failed" or not any(i in came for i in items):
+    for where, items in failed.items():
+        if base.collect.get(where, ("", ""))[0] != "failed" or not any(i in came for i in items):
             continue
         for item in items.values():
-            plain = item.owner is None or item.owner.startswith("Test")
-            if plain and item.id not in came and item.id not in changes.removed:
+            plain = not item.path.endswith(".py") or item.owner is None or item.owner.startswith("Test")
+            silent = plain and item.pattern is None and item.disabled is None and item.owner != "doc"
+            if silent and changes.moved.get(item.id, item.id) not in came and item.id not in changes.removed:
                 out.append(item.id)
     return out

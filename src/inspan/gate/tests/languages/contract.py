@@ -47,3 +47,18 @@ def parse(path: str, data: bytes) -> Module | None:
     """The items of one file; None when it cannot be parsed or is in no language the gate reads."""
     found = language(path)
     return found.parse(path, data) if found is not None else None
+
+
+def swap(path: str, product: bytes, tests: bytes) -> bytes | None:
+    """One version of a file of the product with the tests that the other version has inside; None where that cannot be
+    told apart."""
+    name = language_of(path)
+    if name == "rust":
+        from inspan.gate.tests.languages.rust_regions import swap as swap_rust
+
+        return swap_rust(product, tests)
+    if name in ("javascript", "typescript", "tsx"):
+        from inspan.gate.tests.languages.ecma import swap as swap_ecma
+
+        return swap_ecma(path, product, tests)
+    return None

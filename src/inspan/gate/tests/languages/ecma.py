@@ -83,6 +83,22 @@ def _in_source(node: Node) -> bool:
     return squeezed(node.child_by_field_name("condition")).replace(" ", "") == "(import.meta.vitest)"
 
 
+def swap(path: str, product: bytes, tests: bytes) -> bytes | None:
+    """The product of one version of a file with the in-source tests of the other; None when either does not parse."""
+    language = language_of(path)
+    ours, theirs = (tree(language, data) if language is not None else None for data in (product, tests))
+    if ours is None or theirs is None:
+        return None
+    mine = regions(ours.root_node)
+    new = b"\n\n".join(tests[n.start_byte : n.end_byte] for n in regions(theirs.root_node))
+    if not mine:
+        return product + b"\n" + new + b"\n" if new else product
+    out = product
+    for n, node in reversed(list(enumerate(mine))):
+        out = out[: node.start_byte] + (new if n == 0 else b"") + out[node.end_byte :]
+    return out
+
+
 class _Reader:
     """One file on its way to a module."""
 

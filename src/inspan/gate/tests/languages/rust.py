@@ -152,9 +152,9 @@ class _Reader:
             found = tree("rust", f"fn main() {{\n{code}\n}}".encode())
             held = list(tokens(found.root_node)) if found is not None else []
             yield Item(
-                id=f"{self.path}::doc::{full}",
+                id=f"{self.path}::doc::{full or 'crate'}",
                 path=self.path,
-                name=comment.name or full,
+                name=comment.name or full or "crate",
                 owner="doc",
                 body=canonical(held) if held else " ".join(code.split()),
                 shape=shape(held),
