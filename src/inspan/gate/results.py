@@ -48,8 +48,9 @@ class TestRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Every session that began also ended, and everything collected has an outcome."""
-        return 0 < self.sessions == self.finished and not self.garbled and self.items <= self.outcomes.keys()
+        """Some test has an outcome, every session that began also ended, and everything collected has an outcome."""
+        ended = 0 < self.sessions == self.finished and not self.garbled
+        return ended and bool(self.outcomes or self.collect) and self.items <= self.outcomes.keys()
 
     @property
     def counts(self) -> dict[str, int]:

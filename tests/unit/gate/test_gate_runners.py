@@ -200,7 +200,7 @@ def test_a_junit_file_gives_what_stands_in_it_and_no_more(cases):
     runner = detect("rake test", report="out.xml")
     found = Left(files={"report-1-KEY": Xml.tostring(suite)}, output=b"", key="KEY", root="/workspace")
     run = read_results(runner, found)
-    assert run.complete and run.source == "report" and run.outcomes.keys() == expected.keys()
+    assert run.complete is bool(cases) and run.source == "report" and run.outcomes.keys() == expected.keys()
     for test_id, cells in expected.items():
         assert run.cell(test_id) == next(c for c in "XASP" if c in cells)
 
@@ -248,6 +248,12 @@ FILES = {
 def test_runners_are_found_as_base_has_them(command, name):
     found = detect(command, FILES.get)
     assert (found.name if found else None) == name
+
+
+def test_a_project_with_a_runner_of_its_own_counts_by_status():
+    settings = {".cargo/config.toml": b'[target.x86_64-unknown-linux-gnu]\nrunner = "sudo -E"\n'}
+    assert detect("cargo test", settings.get) is None
+    assert detect("cargo test", {".cargo/config.toml": b"[build]\njobs = 2\n"}.get) is not None
 
 
 def test_a_report_is_found_where_the_command_runs():

@@ -218,4 +218,13 @@ def _digest(lines: list[str]) -> Iterator[str]:
     yield from [line[:_LONGEST] for line in lines if line.startswith("test result: FAILED")][:4]
 
 
-FAMILY = Family(name="cargo", find=_find, arrange=_arrange, read=_read, digest=_digest)
+_OWN_RUNNER = r"(?m)^\s*runner\s*="
+
+FAMILY = Family(
+    name="cargo",
+    find=_find,
+    arrange=_arrange,
+    read=_read,
+    digest=_digest,
+    settings=((".cargo/config.toml", _OWN_RUNNER), (".cargo/config", _OWN_RUNNER)),
+)

@@ -152,6 +152,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
         digest: lines of output that explain a failure, errors first; empty for output that is not its own.
         foiled: text of package scripts or makefiles that its calls are not followed through: what it adds would be
             taken away there, and not be missing but break the run.
+        settings: files of the tree, each with the text in it that what the family adds would override; its calls then
+            count by their exit status.
     """
 
     name: str
@@ -160,3 +162,4 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     read: Callable[[Left], TestRun]
     digest: Callable[[list[str]], Iterator[str]]
     foiled: str = r"(?!)"
+    settings: tuple[tuple[str, str], ...] = ()

@@ -48,12 +48,19 @@ def detect(command: str, read: Read | None = None, *, report: str | None = None)
         followed = tuple(f for f in FAMILIES if not any(re.search(f.foiled, text) for text in texts))
         if lines and not any(_UNREACHABLE.search(text) for text in texts):
             parts = _joined(parts, *(_parts(line, place, followed) for place, line in lines))
+        parts = tuple(part for part in parts if not _overridden(_NAMED[part.family], read))
     if not parts or len({part.family for part in parts}) < len(parts):
         return None  # two calls of one family that differ in what was noted: not to be arranged as one
     strong = tuple(part for part in parts if part.family != junit.FAMILY.name)
     if len([p for p in strong if p.family in ("pytest", "unittest")]) > 1:
         return None
     return Runner(parts=strong or parts)
+
+
+def _overridden(family: Family, read: Read) -> bool:
+    """Whether the tree has settings that what the family adds would override."""
+    texts = ((pattern, read(path) or b"") for path, pattern in family.settings)
+    return any(re.search(pattern, data.decode("utf-8", "replace")) for pattern, data in texts)
 
 
 def _parts(line: str, place: str, families: tuple[Family, ...]) -> tuple[Part, ...]:
