@@ -129,6 +129,11 @@ def test_the_suites_hold_for_an_ordinary_user(suite: str) -> None:
     print(as_ordinary_user(suite, least=25))
 
 
+@pytest.mark.long
+def test_granted_egress_holds_for_an_ordinary_user() -> None:
+    print(as_ordinary_user("tests/conformance/test_sandbox_egress.py", least=4))
+
+
 def test_the_core_of_the_suites_holds_for_an_ordinary_user() -> None:
     print(as_ordinary_user(*SUITES, "-k", CORE, least=14))
 
