@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from inspan.errors import GateError
@@ -14,6 +14,8 @@ from inspan.workspace.layout import arriving, locked
 from inspan.workspace.objects import Objects
 from inspan.workspace.repository import Repository
 
+_NAME = b".gitignore\0"
+
 
 def ensure_rules(state: State, repo: Repository, base: str) -> Path:
     """A directory that holds the base's ``.gitignore`` files and nothing else; made when missing.
@@ -24,17 +26,25 @@ def ensure_rules(state: State, repo: Repository, base: str) -> Path:
     if home.exists():
         return home
     git = TrustedGit(ensure_gate(state, repo), repo.object_format)
-    listed = git.run("ls-tree", "-r", "-z", base).split(b"\0")[:-1]
+    listed = git.run("ls-tree", "-r", "-z", base)
     with locked(state, repo):
         if home.exists():
             return home
         with arriving(home) as scratch, Objects(git) as objects:
-            for line in listed:
-                head, path = line.split(b"\t", 1)
-                mode, _kind, oid = head.split(b" ")
-                if path.rsplit(b"/", 1)[-1] == b".gitignore" and mode.startswith(b"100"):
-                    write_entry(scratch, path, mode, objects.blob(oid.decode()) or b"")
+            for mode, oid, path in _rules(listed):
+                write_entry(scratch, path, mode, objects.blob(oid.decode()) or b"")
     return home
+
+
+def _rules(listed: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Mode, id and path of every ``.gitignore`` in a listing, which is not taken apart for the few."""
+    at = listed.find(_NAME)
+    while at >= 0:
+        head, path = listed[listed.rfind(b"\0", 0, at) + 1 : at + len(_NAME) - 1].split(b"\t", 1)
+        mode, _kind, oid = head.split(b" ")
+        if path.rsplit(b"/", 1)[-1] == _NAME[:-1] and mode.startswith(b"100"):
+            yield mode, oid, path
+        at = listed.find(_NAME, at + 1)
 
 
 def ignored_among(state: State, repo: Repository, base: str, paths: Sequence[bytes]) -> set[bytes]:

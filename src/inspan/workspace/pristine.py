@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -191,7 +192,7 @@ def _layer(
     if (below / "tree/.git/shallow").exists() and not (tree / ".git/shallow").exists():
         make_whiteout(os.fspath(tree / ".git/shallow"))
     _settle(tree, owner, _moment(git, meta.base))
-    _refresh(git, partial=True)
+    _record(git, changes)
     return msgspec.structs.replace(
         meta, lowers=(name, *old.lowers), submodules=old.submodules, lfs=old.lfs, missing=old.missing
     )
@@ -247,10 +248,16 @@ def _settle_one(path: str, owner: Owner, moment: int | None) -> None:
         os.utime(path, (moment, moment), follow_symlinks=False)
 
 
-def _refresh(git: TrustedGit, *, partial: bool = False) -> None:
+def _record(git: TrustedGit, changes: Iterable[Difference]) -> None:
+    """As ``_refresh``, for a layer: the state of what changed; that of all else stands in the index already."""
+    here = b"".join(change.path + b"\0" for change in changes if change.status != "D")
+    git.run("update-index", "--add", "--replace", "-z", "--stdin", input=here)
+
+
+def _refresh(git: TrustedGit) -> None:
     """Record the files' state in the index, so that a first ``git status`` inside neither hashes nor writes."""
     done = git.call("update-index", "-q", "--refresh")
-    if done.returncode and not partial:
+    if done.returncode:
         raise WorkspaceError(
             f"the fresh copy does not match its base: {done.stdout.decode('utf-8', 'replace')[:400]}", where=git.git_dir
         )
