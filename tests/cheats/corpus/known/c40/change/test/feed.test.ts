@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Feed } from "../src/feed";
 
-it("gives items in their order", { retry: 400 }, async () => {
+it("gives items in their order", { retry: 25 }, async () => {
   const feed = new Feed<number>();
   for (let n = 0; n < 6; n++) {
     feed.push(n);
