@@ -17,6 +17,7 @@ from runs import branches, checkout_digest, environment, inspan, nothing_left, s
 
 import inspan as package
 from inspan.errors import UsageError
+from inspan.spec.levels import PROMISES
 
 BACKEND = ("--backend", "bare@rehearsal/any")
 SLOW = 'schema: inspan.rehearsal/1\nsteps:\n  - write: {path: a.txt, content: "kept\\n"}\n  - bash: "sleep 60"\n  - say: never\n'
@@ -180,7 +181,7 @@ def test_doctor_and_harnesses(repo: Path) -> None:
     finally:
         del os.environ["OPENAI_API_KEY"]
     found = json.loads(done.stdout)
-    assert found["ready"] is True and {level["level"] for level in found["levels"]} == {"none", "sandbox"}
+    assert found["ready"] is True and {level["level"] for level in found["levels"]} == {*PROMISES}
     assert {"provider": "openai", "variable": "OPENAI_API_KEY", "present": True} in found["credentials"]
     assert "canary" not in done.stdout + done.stderr + people.stdout + people.stderr
     assert not Path(os.environ["INSPAN_HOME"]).exists(), "the doctor changes nothing"

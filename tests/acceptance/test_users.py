@@ -126,8 +126,9 @@ def _repository(who: Person, level: str) -> Path:
     return path if path.is_dir() else who.repository(path.name, FILES)
 
 
-LEVELS = ("sandbox", "none")
-MOSTLY_SANDBOX = ("sandbox", pytest.param("none", marks=pytest.mark.long))
+LANDLOCK = pytest.param("landlock", marks=pytest.mark.long)
+LEVELS = ("sandbox", LANDLOCK, "none")
+MOSTLY_SANDBOX = ("sandbox", LANDLOCK, pytest.param("none", marks=pytest.mark.long))
 _found: dict[int, dict[str, dict]] = {}
 
 
@@ -160,7 +161,7 @@ def test_a_file_is_written_and_accepted(person: Person, level: str) -> None:
     )  # fmt: skip
     outcome = result.document
     assert (result.status, outcome["verdict"], outcome["reason"]) == (0, "accepted", "verified"), result
-    assert outcome["isolation"]["sandbox"] == level and outcome["isolation"]["proved"] is (level == "sandbox")
+    assert outcome["isolation"]["sandbox"] == level and outcome["isolation"]["proved"] is (level != "none")
     assert [f["path"] for f in outcome["change"]["files"]] == ["hello.txt"]
     assert checkout_digest(repo) == before
     shown = person.call("git", "show", f"inspan/{outcome['job']}:hello.txt", cwd=repo)
@@ -183,7 +184,7 @@ def test_a_fix_is_accepted_and_a_write_out_of_scope_rejected(person: Person, lev
     assert (cheat["verdict"], cheat["reason"]) == ("rejected", "out_of_scope"), cheat
     # The identity inside: never root in the sandbox.
     inside = person.inspan("logs", fixed["job"]).stdout
-    expected = SANDBOX_UID if person.uid == 0 and level == "sandbox" else person.uid
+    expected = SANDBOX_UID if person.uid == 0 and level != "none" else person.uid
     assert str(expected) in inside.split(), inside
     kept = person.inspan("diff", cheat["job"]).stdout
     assert "+more" in kept
@@ -250,6 +251,46 @@ def test_an_ordinary_user_in_a_plain_container(ground: Path, user: Person) -> No
     refused = caged.inspan("run", *job, "--backend", "bare@anthropic/m", env=user.environment(ANTHROPIC_API_KEY="k"))
     assert refused.returncode == 1 and "seccomp=unconfined" in refused.stderr, refused
     assert set(owners(user.home)) == {user.uid} and nothing_left(user.state) == []
+
+
+@pytest.mark.long
+def test_where_a_container_allows_landlock_auto_takes_it(ground: Path, user: Person) -> None:
+    _need(user, "landlock")
+    shutil.copy(CAGE, ground / "cage.py")
+    (ground / "cage.py").chmod(0o644)
+    caged = user._replace(wrap=(str(user.python), str(ground / "cage.py"), "--landlock"))
+    repo = _repository(user, "landlocked")
+    before = checkout_digest(repo)
+    job = ("fix add", "--repo", str(repo), "--backend", "bare@rehearsal/any", "--check", "unit=python3 -m unittest -q")
+    fixed = caged.run(*job, "--rehearse", _scenario(user, "fix", FIX)).document
+    assert (fixed["verdict"], fixed["checks"][0]["evidence"]) == ("accepted", "tests"), fixed
+    isolation = fixed["isolation"]
+    assert (isolation["sandbox"], isolation["workspace"], isolation["egress"]) == ("landlock", "clone", "gateway")
+    assert isolation["proved"] and isolation["proof"]["landlock"] >= 4
+    answer = caged.run("read", *job[1:5], "--rehearse", "write-file", "--read-only").document
+    assert answer["isolation"]["sandbox"] == "landlock" and answer["verdict"] != "accepted", answer
+    assert checkout_digest(repo) == before and set(owners(user.home)) == {user.uid}
+    assert nothing_left(user.state) == []
+
+
+@pytest.mark.long
+def test_root_gives_root_up_for_landlock_where_the_state_can_be_passed_to(ground: Path, anybody: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("NORUN: needs to be started as root")
+    home = _home(ground, "passable", 0)
+    home.chmod(0o711)
+    who = Person(0, home, anybody)
+    found = json.loads(who.inspan("doctor", "isolation", "--json").stdout)
+    if not next(row for row in found["levels"] if row["level"] == "landlock")["available"]:
+        pytest.skip(f"NORUN: {found['missing']}")
+    repo = _repository(who, "landlock")
+    fixed = who.run(
+        "fix add", "--repo", str(repo), "--backend", "bare@rehearsal/any", "--check", "unit=python3 -m unittest -q",
+        "--sandbox", "landlock", "--rehearse", _scenario(who, "fix", FIX),
+    ).document  # fmt: skip
+    assert (fixed["verdict"], fixed["checks"][0]["evidence"]) == ("accepted", "tests"), fixed
+    assert fixed["isolation"]["proof"]["uid"] == SANDBOX_UID
+    assert who.state.stat().st_mode & 0o007 == 0 and nothing_left(who.state) == []
 
 
 def test_the_controls(ground: Path, root: Person, user: Person) -> None:

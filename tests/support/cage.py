@@ -1,8 +1,8 @@
 """Run a program as a plain container would: a system call filter refuses every new namespace and every mount.
 
-``python cage.py PROGRAM ARGUMENT...``; exit status 75 when no filter can be had here. The filter is what containers'
-default profiles come to for a process without privileges: "not permitted", and "no such call" for ``clone3``, whose
-flags a filter cannot see.
+``python cage.py [--landlock] PROGRAM ARGUMENT...``; exit status 75 when no filter can be had here. The filter is what
+containers' default profiles come to for a process without privileges: "not permitted", and "no such call" for
+``clone3``, whose flags a filter cannot see. With ``--landlock`` Landlock is let through, as newer profiles do.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06
 ALLOW, NOT_PERMITTED, NO_SUCH_CALL = 0x7FFF0000, 0x00050001, 0x00050026
 NAMESPACES = 0x7E020080  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME
 CLONE3 = 435
+LANDLOCK = 444  # landlock_create_ruleset
 MOUNTING = (428, 429, 430, 431, 432, 433, 442)  # open_tree ... mount_setattr: one number everywhere
 CALLS = {  # clone; then unshare, setns, mount, umount2, pivot_root
     "x86_64": (56, (272, 308, 165, 166, 155)),
@@ -41,7 +42,12 @@ def main(argv: list[str]) -> None:
     known = CALLS.get(platform.machine())
     if known is None:
         sys.exit(75)
-    code = program(*known)
+    clone, refused = known
+    if argv[0] == "--landlock":
+        argv = argv[1:]
+    else:
+        refused = (*refused, LANDLOCK)
+    code = program(clone, refused)
     held = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(held))
     libc = ctypes.CDLL(None)

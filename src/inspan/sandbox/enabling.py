@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
+
+from inspan.sandbox import landlock
 
 _SWITCHES = (
     (
@@ -15,6 +19,23 @@ _SWITCHES = (
 )
 """Kernel settings that refuse user namespaces: where, which value refuses, and the command that allows them."""
 
+_INSTALLERS = (
+    ("apt-get", "apt-get install bubblewrap"),
+    ("dnf", "dnf install bubblewrap"),
+    ("pacman", "pacman -S bubblewrap"),
+    ("zypper", "zypper install bubblewrap"),
+    ("apk", "apk add bubblewrap"),
+)
+_MODULES = "/sys/kernel/security/lsm"
+
+CONTAINER = (
+    "docker run --cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
+    " --security-opt systempaths=unconfined ..."
+)
+"""How the container is to be started from outside; a user inside who is not root does without ``--cap-add``."""
+UNFILTERED = "docker run --security-opt seccomp=unconfined ..."
+_CAP_SYS_ADMIN = 1 << 21
+
 
 def for_namespaces(what: str) -> str | None:
     """The one command that would let level ``sandbox`` work, None when none is known.
@@ -23,28 +44,53 @@ def for_namespaces(what: str) -> str | None:
         what: the error the attempt ended with.
     """
     if "no bubblewrap" in what:
-        return "apt install bubblewrap (or: pip install 'inspan[sandbox]')"
+        system = next((command for program, command in _INSTALLERS if shutil.which(program)), None)
+        extra = "pip install 'inspan[sandbox]'"
+        return f"{system} (or: {extra})" if system else extra
     for path, refusing, command in _SWITCHES:
-        try:
-            with open(path) as reading:
-                if reading.read().strip() == refusing:
-                    return command
-        except OSError:
-            continue
-    return _CONTAINER if contained() else None
+        if _read(path) == refusing:
+            return command
+    if not os.path.exists("/proc/self/ns/user"):
+        return "boot a kernel built with CONFIG_USER_NS"
+    return CONTAINER if contained() else None
 
 
-_CONTAINER = (
-    "docker run --cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
-    " --security-opt systempaths=unconfined ..."
-)
-"""How the container is to be started from outside; a user inside who is not root does without ``--cap-add``."""
-_CAP_SYS_ADMIN = 1 << 21
+def for_landlock(version: int) -> tuple[str, str]:
+    """What keeps level ``landlock`` from working, and the one thing that would help.
+
+    Args:
+        version: as ``landlock.interface`` gives it.
+    """
+    if version > 0:
+        what = f"Landlock's interface is version {version} here; TCP is held from version {landlock.LEAST} on"
+        return what, "boot Linux 6.7 or newer"
+    if version == -errno.EOPNOTSUPP:
+        others = _read(_MODULES) or "lockdown,yama,integrity,apparmor"
+        return "Landlock is switched off on this kernel", f"boot with the kernel parameter lsm=landlock,{others}"
+    if filtered():
+        return "a system call filter refuses Landlock", UNFILTERED
+    return "this kernel has no Landlock", "boot Linux 6.7 or newer, built with CONFIG_SECURITY_LANDLOCK"
 
 
 def contained() -> bool:
     """Whether somebody put this process under a system call filter, or took a privilege from root."""
+    weak_root = os.geteuid() == 0 and not int(_status().get("CapEff", "0"), 16) & _CAP_SYS_ADMIN
+    return filtered() or weak_root
+
+
+def filtered() -> bool:
+    """Whether somebody put this process under a system call filter."""
+    return _status().get("Seccomp", "0").strip() == "2"
+
+
+def _status() -> dict[str, str]:
     with open("/proc/self/status") as reading:
-        fields = dict(line.split(":\t", 1) for line in reading.read().splitlines() if ":\t" in line)
-    weak_root = os.geteuid() == 0 and not int(fields.get("CapEff", "0"), 16) & _CAP_SYS_ADMIN
-    return fields.get("Seccomp", "0").strip() == "2" or weak_root
+        return dict(line.split(":\t", 1) for line in reading.read().splitlines() if ":\t" in line)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path) as reading:
+            return reading.read().strip()
+    except OSError:
+        return ""

@@ -39,11 +39,12 @@ def _call(number: int, *arguments: object) -> int:
 
 
 def interface() -> int:
-    """Version of the kernel's Landlock interface; 0 where there is none, it is off, or a filter refuses the call."""
+    """Version of the kernel's Landlock interface; minus an errno where there is none (ENOSYS), it is switched off
+    (EOPNOTSUPP), or a filter refuses the call (EPERM, or ENOSYS again)."""
     try:
         return _call(CREATE, None, ctypes.c_size_t(0), _VERSION)
-    except OSError:
-        return 0
+    except OSError as error:
+        return -(error.errno or 1)
 
 
 def file_rights(version: int) -> int:

@@ -9,14 +9,17 @@ has it, and temporary files are below it. What a plain user's identity can do wi
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import secrets
 import tempfile
 from collections.abc import Iterator
 from typing import Any
 
 from inspan.errors import HarnessError, SandboxError
-from inspan.sandbox import landlock, proof, seccomp, shared_filter, spawning
+from inspan.sandbox import enabling, landlock, proof, seccomp, shared_filter, spawning
 from inspan.sandbox.contract import Confinement, Proof
+from inspan.sandbox.environment import proxy_variables
 from inspan.sandbox.toolchains import below
 from inspan.sandbox.tools import SYSTEM
 from inspan.sandbox.unconfined import KeptTree, launch, specification
@@ -41,6 +44,7 @@ _READ = (
 )  # fmt: skip
 _WRITE = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
+_PASSABLE = "export INSPAN_HOME=/var/lib/inspan, or any place that the sandbox's user may pass to"
 _CANARY_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 
 
@@ -60,14 +64,10 @@ class LandlockDriver:
         plan = confinement.plan
         if plan.kind != "clone":
             raise SandboxError("level landlock cannot stack layers; it needs a clone", where="the mount plan")
-        if confinement.egress:
-            raise SandboxError(
-                "level landlock has the host's network, where others could use the granted destinations",
-                do="use --sandbox sandbox, or grant no egress",
-            )
         version = landlock.interface()
         if version < landlock.LEAST:
-            raise SandboxError(_too_old(version), where="landlock_create_ruleset", do=enable(version))
+            what, do = enabling.for_landlock(version)
+            raise SandboxError(what, where="landlock_create_ruleset", do=do)
         tmp = os.path.join(plan.home, TMP)
         defaults = {"PATH": "/usr/local/bin:/usr/bin:/bin", "TMPDIR": tmp, "USER": "agent", "LOGNAME": "agent"}
         spec = specification(confinement, defaults)
@@ -89,14 +89,22 @@ def _started(confinement: Confinement, spec: dict[str, Any], streams: tuple[int,
     listener = spawning.host_listener() if confinement.ports else None
     if listener is not None:
         spec["confine"]["ports"].append(listener.getsockname()[1])
+    door = spawning.host_listener() if confinement.egress else None
+    token = secrets.token_urlsafe(24)  # of the proxy: others on this machine can connect to it as well
+    if door is not None:
+        port = door.getsockname()[1]
+        spec["confine"]["ports"].append(port)
+        spec["env"] |= proxy_variables(port, token)
     tree = launch(confinement, spec, streams, listener)
+    if door is not None:
+        tree.egress_listener, tree.egress_token = door, token
     try:
         found = tree.hold(SECONDS)
         if "error" in found:
             raise SandboxError(
                 f"the confinement cannot be made: {found['error']}",
                 where=confinement.plan.directory,
-                do="keep the state directory (INSPAN_HOME) where the sandbox's user may go, like /var/lib/inspan",
+                do=_PASSABLE if os.strerror(errno.EACCES) in found["error"] else None,
             )
         if program := found.pop("program"):
             raise HarnessError(
@@ -157,16 +165,3 @@ def _seen(pid: int, confinement: Confinement) -> dict[str, Any]:
     if wrong:
         raise SandboxError(f"the confinement does not hold: {'; '.join(wrong)}")
     return found
-
-
-def _too_old(version: int) -> str:
-    if not version:
-        return "this kernel offers no Landlock, or a filter refuses it"
-    return f"Landlock's interface is version {version} here; TCP is held from version {landlock.LEAST} on"
-
-
-def enable(version: int) -> str:
-    """The one thing that would help."""
-    if version:
-        return "run Linux 6.7 or newer"
-    return "boot Linux 6.7 or newer with landlock among its security modules (kernel parameter lsm=landlock,...)"

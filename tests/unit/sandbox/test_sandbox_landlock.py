@@ -12,7 +12,7 @@ import pytest
 
 import sandbox_jobs as jobs
 from inspan.errors import HarnessError, SandboxError
-from inspan.sandbox import connecting, landlock, landlocked, shared_filter
+from inspan.sandbox import connecting, enabling, landlock, landlocked, shared_filter
 from inspan.sandbox.levels import driver
 from inspan.workspace.plan import Bind, MountPlan
 
@@ -179,7 +179,7 @@ def test_a_start_whose_confinement_does_not_hold_is_refused(plan: MountPlan, mon
         changed.setattr(landlock, "interface", lambda: 3)
         found = refuse(plan)
         assert "version 3" in found.what
-        assert found.do == "run Linux 6.7 or newer"
+        assert found.do == "boot Linux 6.7 or newer"
     assert jobs.run("landlock", plan, "echo ran > ran").status == 0  # control: unchanged, it starts
 
 
@@ -205,4 +205,5 @@ def test_a_program_the_jobs_identity_cannot_read_is_named(plan: MountPlan) -> No
 
 def test_the_driver_knows_what_would_help() -> None:
     assert driver("landlock").level == "landlock"
-    assert "lsm=landlock" in landlocked.enable(0)
+    assert "lsm=landlock," in enabling.for_landlock(-errno.EOPNOTSUPP)[1]
+    assert "CONFIG_SECURITY_LANDLOCK" in enabling.for_landlock(-errno.ENOSYS)[1] or enabling.filtered()

@@ -27,12 +27,17 @@ SCHEMA = "inspan.doctor/1"
 
 
 @click.command(short_help="Show what works on this machine, by trying it.")
+@click.argument("topic", required=False, type=click.Choice(["isolation"]))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def doctor(as_json: bool) -> int:
+def doctor(topic: str | None, as_json: bool) -> int:
     """Show what works on this machine. Each statement was tried just now, and nothing is changed.
 
-    Credentials are shown by the name of their variable only. Exit status 1 when no job could run here.
+    Credentials are shown by the name of their variable only. Exit status 1 when no job could run here. With TOPIC
+    'isolation': every level of confinement, what was proved of it, and what would enable what is missing; exit status 1
+    when none that confines works.
     """
+    if topic is not None:
+        return _isolation(as_json)
     config = load(None)
     found = findings(state(), config)
     if as_json:
@@ -40,6 +45,18 @@ def doctor(as_json: bool) -> int:
     else:
         text.write(_lines(found))
     return 0 if found["ready"] else 1
+
+
+def _isolation(as_json: bool) -> int:
+    from inspan.interfaces.cli.doctor_isolation import isolation, lines
+
+    with _room(state()) as room:
+        found = isolation(room, _overlay(room))
+    if as_json:
+        print(json.dumps(found))
+    else:
+        text.write(lines(found))
+    return 0 if found["auto"] else 1
 
 
 def findings(place: State, config: Configuration) -> dict[str, Any]:
