@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -38,9 +39,9 @@ from inspan.workspace.template import write_skeleton
 from inspan.workspace.use import note_use
 
 MAX_DEPTH = 8
-"""Layers of one stack; a deeper base gets a full tree."""
+"""Layers of one stack; a base above a full stack begins another on the same full tree."""
 MAX_DIFFERENCE = 2000
-"""Changed paths up to which a base counts as near."""
+"""Changed paths up to which a base counts as near; one that is near to no layer gets a full tree."""
 CANDIDATES = 4
 """How many of the youngest layers are tried as the one below."""
 
@@ -199,30 +200,48 @@ def _layer(
 
 
 def _nearest(state: State, repo: Repository, base: str, owner: Owner) -> tuple[str, list[Difference]] | None:
-    """The existing layer that differs least from ``base``, with what differs; None when none is near."""
+    """The layer to put ``base`` on, and what differs: the nearest of the youngest. None when none is near.
+
+    In place of a layer whose stack is full stands the full tree at its bottom: another stack begins there, and differs
+    from it by little more.
+    """
     home = pristine_dir(state, repo, "x").parent
-    young = _young(state, repo, f".{owner.uid}")
+    young = _young(state, repo, f".{owner.uid}")[:CANDIDATES]
     if not young or not whiteouts_possible(home):
         return None
     git = gate_git(state, repo)
-    best: tuple[str, list[Difference]] | None = None
-    for _mtime, name in young[:CANDIDATES]:
-        meta = _readable(home / name)
-        if meta is None or len(meta.lowers) + 1 >= MAX_DEPTH:
-            continue
-        try:
-            changes = differences_between(git, meta.base, base)
-        except WorkspaceError:
-            continue  # its commit was pruned from the user's repository
-        if len(changes) > MAX_DIFFERENCE or fills.concerned(changes, meta.submodules, meta.lfs):
-            continue
-        if best is None or len(changes) < len(best[1]):
-            best = (name, changes)
-    if best is not None:
-        with Objects(git) as objects:
-            if fills.brings_pointer(best[1], objects):
-                return None
-    return best
+    near = sorted(
+        (c for _mtime, name in young if (c := _compared(git, home, name, base))), key=lambda c: len(c.changes)
+    )
+    for candidate in near:
+        full = len(candidate.meta.lowers) + 1 >= MAX_DEPTH
+        chosen = _compared(git, home, candidate.meta.lowers[-1], base) if full else candidate
+        if chosen is not None:
+            with Objects(git) as objects:
+                pointer = fills.brings_pointer(chosen.changes, objects)
+            return None if pointer else (chosen.name, chosen.changes)
+    return None
+
+
+class _Compared(NamedTuple):
+    """A layer that is near a base, and what differs."""
+
+    name: str
+    meta: Meta
+    changes: list[Difference]
+
+
+def _compared(git: TrustedGit, home: Path, name: str, base: str) -> _Compared | None:
+    meta = _readable(home / name)
+    if meta is None:
+        return None
+    try:
+        changes = differences_between(git, meta.base, base)
+    except WorkspaceError:
+        return None  # its commit was pruned from the user's repository
+    if len(changes) > MAX_DIFFERENCE or fills.concerned(changes, meta.submodules, meta.lfs):
+        return None
+    return _Compared(name, meta, changes)
 
 
 def _moment(git: TrustedGit, base: str) -> int:

@@ -74,13 +74,19 @@ def test_a_near_base_is_a_small_layer_with_the_same_tree(place: tuple[State, Rep
 
 
 def test_stacks_are_not_endless(place: tuple[State, Repository], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stack that is full is followed by another on the same full tree, until that one is no longer near."""
     state, repo = place
     monkeypatch.setattr(pristine, "MAX_DEPTH", 3)
+    monkeypatch.setattr(pristine, "MAX_DIFFERENCE", 6)
     depths = []
-    for number in range(5):
-        sh(f"echo {number} >> README.md; git commit -qam c", repo.toplevel)
-        depths.append(len(ensure_pristine(state, repo, resolve_base(repo, "HEAD"), SANDBOX)))
-    assert max(depths) == 3 and depths.count(1) >= 1 and depths[0] == 1
+    for number in range(12):
+        sh(f"echo {number} > f{number}; echo {number} >> README.md; git add -A; git commit -qm c", repo.toplevel)
+        lowers = ensure_pristine(state, repo, resolve_base(repo, "HEAD"), SANDBOX)
+        depths.append(len(lowers))
+        assert inside(attempt(state, repo, resolve_base(repo, "HEAD")), CLEAN + "; cat f*").split() == [
+            str(n) for n in sorted(range(number + 1), key=str)
+        ]
+    assert depths == [1, 2, 3, 2, 3, 2, 3, 3, 3, 3, 1, 2]
 
 
 def test_a_far_base_is_a_full_tree(place: tuple[State, Repository], monkeypatch: pytest.MonkeyPatch) -> None:
