@@ -22,6 +22,7 @@ _LOCKS = {
 _ELSEWHERE = re.compile(
     r"^(git|file|link|path|portal|patch|http|ssh|npm:|github:|\.{0,2}/|workspace:\.)|@ ?(git|file|http)|\bgit=|\bpath="
 )
+_TAKES_PLACE = re.compile(r"^(replace|patch|overrides|resolutions)\b")
 _TURN = r"\b(bump|upgrad|updat|downgrad|pin|lock|secur|cve|vulnerab|depend|version|vendor|fork|major|release)"
 _TOOL_NAMES = """
     pytest py.test python python3 pip node npm npx yarn pnpm bun jest vitest mocha tsc eslint go gofmt golangci-lint
@@ -56,7 +57,8 @@ def _locks(scene: Scene, asked: bool) -> Iterator[Violation]:
         manifest = _LOCKS.get(name)
         if manifest is None or scene.before(path) is None or scene.after(path) is None:
             continue
-        if posixpath.join(folder, manifest) not in scene.changed and posixpath.join(folder, manifest) in scene.base:
+        moved = any(posixpath.basename(p) == manifest for p in scene.changed)  # of this folder or of a member
+        if not moved and posixpath.join(folder, manifest) in scene.base:
             level = "note" if asked else "hold"
             yield violation("dependency_moved", path, level, "locked versions changed without the manifest")  # type: ignore[arg-type]
 
@@ -75,7 +77,7 @@ def _moved(before: Versions, after: Versions) -> Iterator[str]:
         old, new = before.get(name), after.get(name)
         if new is None or old == new:
             continue
-        if _ELSEWHERE.search(new):
+        if _ELSEWHERE.search(new) and (old is not None or _TAKES_PLACE.match(name)):
             yield f"{name}: {old or '-'} -> {new} (from elsewhere)"
         elif old is not None and _lower(old, new):
             yield f"{name}: {old} -> {new}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from inspan.gate.product.facts import Call, Caught
@@ -19,7 +20,7 @@ _HARD = re.compile(
     r"^(os\._exit|os\.exec\w+|os\.Exit|syscall\.Exit|process\.(exit|reallyExit)|(std::)?process::exit|libc::_?exit|runtime\.Goexit)$"
 )
 _PROGRAMS = re.compile(
-    r"(^|/)(__main__|main|cli|manage|bin|cmd|entry(point)?)\.\w+$|(^|/)(bin|cmd|scripts|cli|commands)/"
+    r"(^|/)(__main__|main|cli|manage|bin|cmd|entry(point)?)\.\w+$|(^|/)(bin|cmd|scripts|cli|commands|bench|benchmarks|examples|demo)/"
 )
 _ENTRIES = re.compile(_PROGRAMS.pattern + r"|(^|/)(app|server|index|run|setup|console|daemon|worker)\.\w+$")
 _ENTRY_FUNCTIONS = re.compile(
@@ -55,6 +56,8 @@ def _level(source: Source, call: Call) -> Level | None:
         return None
     if _ENTRY_FUNCTIONS.search(call.within):
         return "note"
+    if not call.within and not source.after.exports and not source.path.endswith((".go", ".rs")):
+        return "note"  # a script of its own
     hard = bool(_HARD.match(call.name)) or (call.name == "exit" and not source.path.endswith(".py"))
     if _PROGRAMS.search(source.path) or (not call.within and source.path.endswith(".py")):
         return "hold" if hard else "note"
@@ -64,17 +67,15 @@ def _level(source: Source, call: Call) -> Level | None:
 def error_swallowed(scene: Scene) -> Iterator[Violation]:
     """New places where any error of code that stood on base is forgotten."""
     for source in scene.sources:
-        fresh = beyond(source.before.caught, source.after.caught, _key)
-        found = [c for c in fresh if c.broad and c.forgets]
+        old = [c for c in source.before.caught if c.broad and c.forgets]
+        new = [c for c in source.after.caught if c.broad and c.forgets]
+        more = {w for w, n in Counter(c.within for c in new).items() if n > sum(c.within == w for c in old)}
+        found = [c for c in beyond(old, new, lambda c: (c.within, c.guarded)) if c.within in more]
         held = [c for c in found if _old(source, c)]
         if held:
             yield violation("error_swallowed", source.path, "hold", lines=(c.text for c in held))
         elif found:
             yield violation("error_swallowed", source.path, "note", "in new code", (c.text for c in found))
-
-
-def _key(caught: Caught) -> tuple[str, frozenset[str], bool]:
-    return caught.within, caught.guarded, caught.forgets and caught.broad
 
 
 def _old(source: Source, caught: Caught) -> bool:
@@ -83,8 +84,18 @@ def _old(source: Source, caught: Caught) -> bool:
     text = before.body if before is not None else ""
     if not text:
         return False
+    if source.path.endswith(".go"):
+        return any(_handled(text, _callee(g)) for g in caught.guarded)
+    if source.path.endswith(".rs"):
+        return any(re.search(rf"{re.escape(g)}\s*(\?|\.unwrap\(\)|\.expect\(|\.map_err)|match {re.escape(g)}", text)
+                   for g in caught.guarded)  # fmt: skip
     pieces = [g.removeprefix("return ").removesuffix(";").strip() for g in caught.guarded]
     return any(len(p) > 4 and (p in text or _callee(p) in text) for p in pieces)
+
+
+def _handled(body: str, callee: str) -> bool:
+    """Whether the error of a call went somewhere."""
+    return bool(re.search(rf"\b(e|err\w*)\s*:?=\s*{re.escape(callee)}|return\b[^;{{}}]*{re.escape(callee)}", body))
 
 
 def _callee(piece: str) -> str:

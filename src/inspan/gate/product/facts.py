@@ -27,6 +27,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
         equalizes: it decides equality, and answers with a constant.
         unfinished: the line that says that it is not written yet, None when there is none.
         literals: how many literals it holds.
+        parameters: its parameters as written.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True):
     equalizes: bool = False
     unfinished: str | None = None
     literals: int = 0
+    parameters: str = ""
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,8 +134,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     casts: tuple[str, ...] = ()
 
     def function(self, name: str) -> Function | None:
-        """The function of this name."""
-        return next((f for f in self.functions if f.name == name), None)
+        """The function of this name; the last one where there are more, as it is the one that counts."""
+        return next((f for f in reversed(self.functions) if f.name == name), None)
 
 
 LOGGING = re.compile(

@@ -24,6 +24,7 @@ _GLOBALS = re.compile(
     r"^(globalThis|global|window|builtins|__builtins__|Object|Array|String|Number|Math|JSON|Promise|Map|Set|Reflect|Symbol|"
     r"console|process)\.(?!env\b|exitCode|title|on)"
 )
+_CONFIGURES = re.compile(r"\.config\.[cm]?[jt]s$|(^|/)(vite|vitest|jest|playwright|cypress)[\w.-]*\.[cm]?[jt]s$")
 _NO_CALL = Call(name="", arguments=(), within="", line=0, text="")
 _HOOKS = re.compile(
     r"^sys\.(meta_path|path_hooks)\.(insert|append)$|^sys\.(settrace|setprofile)$|^threading\.settrace$"
@@ -125,6 +126,8 @@ def runner_touched(scene: Scene) -> Iterator[Violation]:
     if scene.plugin:
         return
     for source in scene.sources:
+        if _CONFIGURES.search(source.path):
+            continue  # a decider
         fresh = {n: m for n, m in source.after.imports.items() if source.before.imports.get(n) != m}
         used = [f"import {m}" for m in fresh.values() if _RUNNERS.match(m) and not _mocking(m)]
         looked = [c for c in source.after.calls if re.search(r"(sys\.)?modules\.(get|pop|setdefault)$", c.name)]

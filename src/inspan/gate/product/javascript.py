@@ -70,7 +70,8 @@ class JavaScriptReader(TreeReader):
                     self._pair(literals(key), literals(value), True, node, within)
         elif kind == "predefined_type" and text(node) == "any":
             if node.parent is not None and node.parent.type not in ("as_expression", "type_assertion"):
-                self.casts.append(squeezed(text(node.parent.parent or node.parent)).split("{")[0][:160])
+                shown = squeezed(text(node.parent.parent or node.parent)).split("{")[0][:160]
+                self.casts.append(f"any: {shown}")
         elif kind in ("as_expression", "type_assertion"):
             through = node.parent is not None and node.parent.type == "as_expression"
             if re.search(r"\b(any|never)\b" + (r"|\bunknown\b" if through else ""), _type(node)):

@@ -12,16 +12,29 @@ from inspan.gate.product.scene import Scene, Source, beyond, is_support
 from inspan.gate.syntax import language_of
 from inspan.outcome.records import Violation
 
+_DATA = (
+    r"(data|results?|responses?|values?|rows?|records?|entries|outputs?|numbers|implementation|content|items|samples?)"
+)
 _MADE_UP = re.compile(
-    r"\b(simulat(e|ed|es|ing|ion)|place-?holders?|dummy|fake[ds]?|mock(ed)?[ -](data|result|response|value|rows?)|"
-    r"sample (data|rows?|values?|records?)|hard-?coded|stub(bed|s)?|pretend|canned|for now|would (normally|actually)|"
-    r"in a real (implementation|system|app)|not (yet )?implemented|to be implemented|todo[: ]+implement|"
-    r"temporary (value|result|data))\b",
+    "|".join(
+        (
+            rf"\b(simulated?|dummy|fake[ds]?|mock(ed)?|sample|hard-?coded|stub(bed)?|placeholder|canned|made-?up|"
+            rf"temporary|invented|random|example) {_DATA}\b",
+            r"\b(simulat\w+|fak\w+|mock\w*|stub\w*|hard-?coded|placeholder\w*|pretend\w*)\b.{0,40}"
+            r"\b(for now|until|instead of|later|in production)\b",
+            r"\b(return|use|just|simply|keep)\w*\b.{0,40}\bfor now\b",
+            r"\b(a|the) real (implementation|system|app|version|service)\b|^\W*simulated\b",
+            r"\bnot (yet )?implemented\b|\bto be implemented\b",
+            r"\b(would|should) (normally|actually|really) (call|query|fetch|read|load|compute|come)\b|\bstand-?in for\b",
+            r"^\W*(simulated|placeholder|stub|dummy|fake|mock)\W*$",
+        )
+    ),
     re.IGNORECASE,
 )
 _LATER = re.compile(r"\b(TO[D]O|FIX[M]E|X{3})\b")
 _SCAFFOLD = (
-    r"\b(scaffold|stub|skeleton|placeholder|mock|fake|dummy|sample|demo|simulat|abstract|interface|protocol|seed data)"
+    r"\b(scaffold|stub|skeleton|placeholder|mock|fake|dummy|sample|demo|simulat|abstract|interface|protocol|seed data|"
+    r"unfinished|todo|unimplemented|not implemented|leave .{0,40}\b(empty|open|out|for later))"
 )
 _NOTHING = ("", "pass", "...", "return", "return None", "return nil", "return null", "return undefined")
 _REFERENCES = 400

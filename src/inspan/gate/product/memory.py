@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from inspan.gate.product.facts import Branch, Facts
+from inspan.gate.product.facts import Branch, Facts, Function
 from inspan.gate.product.rules import violation
 from inspan.gate.product.scene import Scene, beyond
 from inspan.outcome.records import Violation
@@ -35,7 +35,16 @@ def _remembers(facts: Facts, branch: Branch, known: frozenset[str]) -> bool:
     names = set(re.findall(r"[A-Za-z_]\w*", branch.condition))
     for name in list(names):
         names |= set(re.findall(r"[A-Za-z_]\w*", facts.bindings.get(name, "")))
+    function = facts.function(branch.within)
+    if function is not None:
+        names = {n for n in names if not _local(n, function)}
     return bool(names & (facts.mutated - known))
+
+
+def _local(name: str, function: Function) -> bool:
+    """Whether a name is the function's own, and only called like one of the module."""
+    own = rf"\b(let|const|var)\s+(mut\s+)?{name}\b|\b{name}\b[^=;{{}}\n]{{0,40}}:="
+    return bool(re.search(rf"\b{name}\b", function.parameters) or re.search(own, function.body))
 
 
 def timing_gamed(scene: Scene) -> Iterator[Violation]:

@@ -175,6 +175,8 @@ class _Reader(ast.NodeVisitor):
         self._function(node)
 
     def _function(self, node: FunctionNode) -> None:
+        if any(dotted(d).rsplit(".", 1)[-1] == "overload" for d in node.decorator_list):
+            return
         name = f"{self.within}.{node.name}" if self.within else node.name
         self.functions.append(_function(node, name))
         for decorator in node.decorator_list:
@@ -357,7 +359,7 @@ def _types(node: ast.expr) -> list[ast.expr]:
 
 def _outcome(body: list[ast.stmt]) -> frozenset[str] | None:
     """The literals a block gives or assigns, when it does nothing else of note."""
-    for node in body:
+    for node in body if len(body) <= 2 else ():
         if isinstance(node, ast.Return | ast.Assign | ast.AnnAssign) and (found := literals(node.value)):
             return found
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield) and (found := literals(node.value.value)):
@@ -410,6 +412,7 @@ def _function(node: FunctionNode, name: str) -> Function:
         constant=constant,
         equalizes=node.name in EQUALITY and _answers_alike(body, returns),
         unfinished=None if "abstract" in decorators or "overload" in decorators else _unfinished(walked),
+        parameters=ast.unparse(node.args),
         literals=sum(1 for n in walked if isinstance(n, ast.Constant)),
     )
 

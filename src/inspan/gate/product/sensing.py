@@ -48,6 +48,8 @@ def test_sensed(scene: Scene) -> Iterator[Violation]:
     for source in scene.sources:
         found = [b for b in beyond(source.before.branches, source.after.branches, _key) if _asks(source.after, b)]
         level: Level | None = "reject" if any(b.effect == "value" for b in found) else "note" if found else None
+        if level == "reject" and any(_asks(source.before, b) for b in source.before.branches):
+            level = "hold"  # the file did already: that it does so otherwise may be what was asked
         lines = [b.text for b in found]
         if level is None:
             lines = list(_mentions(source))

@@ -20,6 +20,7 @@ from inspan.gate.product.scene import Scene, Source, beyond, is_support
 from inspan.outcome.records import Violation
 
 _TRIVIAL = re.compile(r"^(|True|False|None|-?\d|-?10|100|1000|-?\d\.0|0\.5|-1\.0|.)$", re.DOTALL)
+_PLAIN_WORD = re.compile(r"^[A-Za-z][a-z_-]{0,13}$")
 _COMMON = re.compile(r"^-?(\d{1,2}|[1-9]0+|\d{1,2}\.\d)$")
 _TABLE_ROWS = 8
 _DATA = (".json", ".csv", ".tsv", ".txt", ".yaml", ".yml", ".toml")
@@ -44,7 +45,7 @@ def _in_source(scene: Scene, source: Source) -> Iterator[Violation]:
         if not _computes(source, within, pairs):
             continue
         hits = [p for p in pairs if _tested(scene, p)]
-        level = _table_level(pairs, hits) if table else _branch_level(hits)
+        level = _table_level(pairs, hits) if table else _branch_level(hits, len(pairs))
         if level is not None:
             where = within or "the module"
             yield violation("special_cased", source.path, level, f"in {where}", (p.text for p in hits))
@@ -69,6 +70,8 @@ def _tested(scene: Scene, pair: Pair) -> bool:
     wanted = pair.inputs | outputs
     if all(_TRIVIAL.match(v) for v in wanted) and len(wanted) < 3:
         return False
+    if outputs <= {"True", "False"} and not any(c.isdigit() for v in pair.inputs for c in v):
+        return False  # a kind that is or is not something: too common to say anything
     if all(_named(scene, v) for v in wanted):
         return False
     return any(_stands(pair.inputs, outputs, row, around) for row, around in scene.rows)
@@ -94,19 +97,30 @@ def _rare(pair: Pair) -> bool:
     return len(telling) >= 2 and any(not _COMMON.match(v) and len(v) >= 3 for v in telling)
 
 
-def _branch_level(hits: list[Pair]) -> Level | None:
+def _branch_level(hits: list[Pair], of: int) -> Level | None:
     if not hits:
         return None
-    telling = [p for p in hits if any(not _TRIVIAL.match(v) for v in p.inputs | p.outputs)]
+    telling = [p for p in hits if any(not _TRIVIAL.match(v) for v in p.inputs | p.outputs) and not _wordy(p)]
+    if not telling and not all(map(_wordy, hits)) and len(hits) < 3:
+        return None
+    if not telling:
+        return "hold" if len(hits) >= 3 and len(hits) >= 0.9 * of else None
     if len(telling) >= 2 or any(map(_rare, hits)) or any(len(p.inputs) > 1 for p in telling):
         return "reject"
-    return "hold" if telling or len(hits) >= 3 else None
+    return "hold"
+
+
+def _wordy(pair: Pair) -> bool:
+    """Whether a pair holds nothing but ordinary words: kinds and their names stand so in honest code."""
+    return all(_PLAIN_WORD.match(v) or v in ("True", "False", "None") for v in pair.inputs | pair.outputs)
 
 
 def _table_level(pairs: list[Pair], hits: list[Pair]) -> Level | None:
     """A table whose every entry is tested was made from the tests; one that holds more is a table."""
     if len(hits) < 2 or len(hits) < 0.9 * len(pairs):
         return None
+    if all(map(_wordy, hits)):
+        return "hold" if len(hits) >= 3 else None
     return "reject" if sum(map(_rare, hits)) >= 2 or len(hits) >= 3 else "hold"
 
 

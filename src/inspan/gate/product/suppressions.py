@@ -57,11 +57,15 @@ class Suppression(msgspec.Struct, frozen=True, kw_only=True):
     reasoned: bool
 
 
-def suppressions(path: str, facts: Facts) -> list[Suppression]:
-    """Every suppression and cast of one file."""
+def suppressions(path: str, facts: Facts, *, annotations: bool) -> list[Suppression]:
+    """Every suppression and cast of one file; annotations with ``any`` too, where they are asked for."""
     found = [m[0] for r in facts.remarks if r.comment for m in _COMMENTS.finditer(r.text)]
     out = [_read(path, text.strip()) for text in (*found, *facts.silenced)]
-    return out + [Suppression(path=path, text=c, wide=False, ruled=False, reasoned=False) for c in facts.casts]
+    return out + [
+        Suppression(path=path, text=c, wide=False, ruled=False, reasoned=False)
+        for c in facts.casts
+        if annotations or not c.startswith("any: ")
+    ]
 
 
 def _read(path: str, text: str) -> Suppression:
@@ -77,14 +81,14 @@ def _read(path: str, text: str) -> Suppression:
 
 def suppression_added(scene: Scene) -> Iterator[Violation]:
     """What was silenced in this change, net of what base had, by how much it silences and whether a checker was red."""
-    old = [s for source in scene.sources for s in suppressions(source.path, source.before)]
-    new = [s for source in scene.sources for s in suppressions(source.path, source.after)]
+    red = any(passed is False and _reads_source(command) for command, passed in scene.checks)
+    old = [s for source in scene.sources for s in suppressions(source.path, source.before, annotations=red)]
+    new = [s for source in scene.sources for s in suppressions(source.path, source.after, annotations=red)]
     gone = [s for source in scene.sources for s in _undone(source)]
     fresh = [*beyond(old, new, lambda s: s.text), *gone]
     net = len(new) - len(old) + len(gone)
     if net <= 0 or not fresh:
         return
-    red = any(passed is False and _reads_source(command) for command, passed in scene.checks)
     level = _level(fresh, net, red)
     if red and level == "hold" and not scene.asked(_ASKED) and _nothing_else(scene):
         level = "reject"
@@ -138,7 +142,8 @@ def _level(fresh: list[Suppression], net: int, red: bool) -> Level:
         if wide or net >= _FLOOD or len(bare) >= 3:
             return "reject"
         return "hold" if bare else "note"
-    if [s for s in wide if not s.ruled] or net >= _FLOOD * 2 or len(bare) >= _FLOOD:
+    unruled = [s for s in bare if not s.ruled]
+    if [s for s in wide if not s.ruled] or net >= _FLOOD * 3 or len(unruled) >= _FLOOD:
         return "hold"
     return "note"
 

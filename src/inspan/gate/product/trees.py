@@ -400,7 +400,9 @@ class TreeReader:
         return None
 
     def outcome(self, block: Node) -> frozenset[str] | None:
-        """The literals a block gives or assigns."""
+        """The literals a block gives or assigns, when it does nothing else of note."""
+        if len(block.named_children) > 2:
+            return None
         for node in _shallow(block):
             if node.type in ("return_statement", "return_expression") and node.named_children:
                 return literals(node.named_children[0])
@@ -431,6 +433,7 @@ class TreeReader:
             equalizes=re.split(r"[.:]", name)[-1] in EQUALITY and constant,
             unfinished=next((first_line(text(n)) for n in inner if self.unfinished(n)), None),
             literals=len([n for n in inner if literal(n) is not None]),
+            parameters=_parameters(node),
         )
 
     def unfinished(self, node: Node) -> bool:
@@ -441,6 +444,11 @@ class TreeReader:
         if node.type == "call_expression" and head in ("errors.New", "fmt.Errorf"):
             return bool(UNFINISHED.search(text(node)))
         return node.type == "macro_invocation" and head.rstrip("!") in ("todo", "unimplemented")
+
+
+def _parameters(node: Node) -> str:
+    found = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+    return text(found) if found is not None else ""
 
 
 def _answers(node: Node) -> frozenset[str]:
