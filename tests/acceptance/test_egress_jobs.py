@@ -101,6 +101,35 @@ def test_a_job_reaches_its_own_provider_what_is_granted_and_nothing_else(program
     assert nothing_left(Path(os.environ["INSPAN_HOME"])) == []
 
 
+@pytest.mark.long
+def test_at_landlock_the_same_by_a_token(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("NORUN: as root the job's user does not come to where these tests and their Python are")
+    proof = probe("landlock", str(tmp_path))
+    if not proof.available:
+        pytest.skip(f"NORUN: level landlock: {proof.detail}")
+    repo = make_repository(tmp_path / "repo", {"reach.py": CLIENT})
+    scenario = tmp_path / "scenario.yaml"
+    with echo() as here, echo() as other:
+        Path(os.environ["INSPAN_CONFIG"]).write_text(f'[egress]\nprivate = ["{here}"]\n')
+        scenario.write_text(
+            "schema: inspan.rehearsal/1\nname: reaching\nsteps:\n"
+            f"  - bash: python3 reach.py {here} {other} > reached.txt; (exec 3<>/dev/tcp/{other.replace(':', '/')}) || echo shut >> reached.txt\n"
+            "  - say: done\n"
+        )
+        found = run(
+            "look", "--repo", str(repo), "--backend", "bare@rehearsal/any", "--rehearse", str(scenario), "--sandbox", "landlock",
+            "--egress", here, "--setup", f"python3 reach.py {here} > set-up.txt",
+            "--check", f"reached=grep -q '{here} 200 HELLO' reached.txt && grep -q '{here} 200 HELLO' set-up.txt && grep shut reached.txt",
+            "--check", f"closed=python3 reach.py {here} | grep Refused",
+        )  # fmt: skip
+    assert (found.status, found.document["reason"]) == (0, "verified"), found
+    isolation = found.document["isolation"]
+    assert (isolation["sandbox"], isolation["egress"]) == ("landlock", "granted")
+    assert tried(isolation["connections"]) == {here: ("allowed", "granted"), other: ("refused", "not_granted")}
+    assert [tried(one) for one in isolation["setup_connections"]] == [{here: ("allowed", "granted")}]
+
+
 @contextmanager
 def endpoint(journal: Path, scenario: str) -> Iterator[str]:
     """A model endpoint of the host, played by a gateway of its own; gives its ``host:port``."""

@@ -1,7 +1,9 @@
-"""Granted egress, the same for every level that has a network of its own; the others refuse it."""
+"""Granted egress, the same for every level that holds the network; the others refuse it."""
 
 from __future__ import annotations
 
+import base64
+import socket
 from pathlib import Path
 
 import pytest
@@ -13,10 +15,11 @@ from inspan.sandbox.contract import EGRESS_PORT, Confinement
 from inspan.sandbox.levels import driver
 from inspan.spec.levels import PROMISES, promises
 from inspan.supervise.command import Ran, run_confined
+from inspan.supervise.egress import EgressService
 from support.reach import CLIENT, echo
 
 
-@pytest.fixture(params=[name for name in PROMISES if promises(name).own_network])
+@pytest.fixture(params=[name for name in PROMISES if promises(name).only_gateway])
 def level(request: pytest.FixtureRequest) -> str:
     jobs.require(request.param)
     return str(request.param)
@@ -72,6 +75,13 @@ def test_a_granted_name_that_leads_to_this_machine_is_refused(level: str, tmp_pa
 
 
 def test_without_a_grant_there_is_no_proxy(level: str, tmp_path: Path) -> None:
+    if not promises(level).own_network:
+        with jobs.started(level, jobs.plan(tmp_path, level), ("sh", "-c", "env | grep -ci proxy")) as (tree, out, _):
+            assert (tree.egress_listener, tree.egress_token) == (None, None)
+            tree.release()
+            tree.wait(60)
+            assert out.read_text() == "0\n"
+        return
     script = f"env | grep -ci proxy; (: < /dev/tcp/127.0.0.1/{EGRESS_PORT}) 2>/dev/null && echo open || echo closed"
     with jobs.started(level, jobs.plan(tmp_path, level), ("bash", "-c", script)) as (tree, out, _):
         assert tree.egress_listener is None
@@ -92,8 +102,37 @@ def test_without_a_grant_there_is_no_proxy(level: str, tmp_path: Path) -> None:
         assert out.read_text() == "4\nopen\n"  # control: the kernel takes the connection although nobody serves
 
 
-@pytest.mark.parametrize("level", [name for name in PROMISES if not promises(name).own_network])
-def test_a_level_without_a_network_of_its_own_refuses(level: str, tmp_path: Path) -> None:
+def test_nobody_else_uses_the_proxy(level: str, tmp_path: Path) -> None:
+    """Where others on this machine can connect to it, it wants a token that only the job has."""
+    with echo() as here:
+        grants = {"egress": (here,), "private": (here,)}
+        with jobs.started(level, jobs.plan(tmp_path, level), ("sleep", "1000"), **grants) as (tree, _, _):
+            tree.release()
+            assert (tree.egress_token is None) is promises(level).own_network
+            place = tree.egress_listener.getsockname()
+            with EgressService(tree.egress_listener, (here,), (here,), tree.egress_token) as service:
+                if promises(level).own_network:
+                    with pytest.raises(OSError):  # nobody is there: it is the job's own loopback
+                        ask(place, here, "")
+                    return
+                shown = base64.b64encode(f"inspan:{tree.egress_token}".encode()).decode()
+                keys = ("", "Basic eDp5", f"Basic {shown}x", f"Bearer {tree.egress_token}", f"Basic {shown}")
+                assert [ask(place, here, key) for key in keys] == [407, 407, 407, 407, 200]
+                assert told(service.record()) == [
+                    ("None:None", "refused", "no_token", 4),
+                    (here, "allowed", "granted", 1),
+                ]
+
+
+def ask(place: tuple[str, int], target: str, key: str) -> int:
+    with socket.create_connection(place, 60) as near:
+        shown = f"Proxy-Authorization: {key}\r\n" if key else ""
+        near.sendall(f"CONNECT {target} HTTP/1.1\r\n{shown}\r\n".encode())
+        return int(near.recv(4096).split()[1])
+
+
+@pytest.mark.parametrize("level", [name for name in PROMISES if not promises(name).only_gateway])
+def test_a_level_that_holds_no_network_refuses(level: str, tmp_path: Path) -> None:
     jobs.require(level)
     made = jobs.plan(tmp_path, level)
     refused = pytest.raises(SandboxError, match="granted destinations")

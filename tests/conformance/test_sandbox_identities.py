@@ -132,6 +132,7 @@ def test_the_suites_hold_for_an_ordinary_user(suite: str) -> None:
 @pytest.mark.long
 def test_granted_egress_holds_for_an_ordinary_user() -> None:
     print(as_ordinary_user("tests/conformance/test_sandbox_egress.py", least=4))
+    print(as_ordinary_user("tests/acceptance/test_egress_jobs.py", "-k", "landlock", least=1))
 
 
 def test_the_core_of_the_suites_holds_for_an_ordinary_user() -> None:

@@ -13,16 +13,18 @@ from contextlib import contextmanager
 
 CLIENT = textwrap.dedent(
     """
-    import os, socket, sys
+    import base64, os, socket, sys
     from urllib.parse import urlsplit
     proxy = urlsplit(os.environ.get("HTTPS_PROXY", "http://127.0.0.1:8081"))
+    shown = base64.b64encode(f"{proxy.username}:{proxy.password}".encode()).decode()
+    key = f"Proxy-Authorization: Basic {shown}\\r\\n" if proxy.username else ""
     for target in sys.argv[1:]:
         try:
             s = socket.create_connection((proxy.hostname, proxy.port), 60)
         except OSError as refused:
             print(target, type(refused).__name__, "", flush=True)
             continue
-        s.sendall(f"CONNECT {target} HTTP/1.1\\r\\nHost: {target}\\r\\n\\r\\n".encode())
+        s.sendall(f"CONNECT {target} HTTP/1.1\\r\\nHost: {target}\\r\\n{key}\\r\\n".encode())
         head = b""
         while not head.endswith(b"\\r\\n\\r\\n"):
             head += s.recv(1)

@@ -191,7 +191,7 @@ def _egress(job: Job, config: Configuration, asked: Backend, level: str) -> tupl
     table = config.backends.get(str(asked))
     granted = tuple(dict.fromkeys((*job.egress, *(table.egress if table else ()))))
     require_names(granted, config.egress.private, f'--egress, [backends."{asked}"]')
-    if granted and not promises(level).own_network:
+    if granted and not promises(level).only_gateway:
         raise SandboxError(
             f"Level {level} has the host's network and cannot keep a job to granted destinations.",
             where="egress",

@@ -161,6 +161,7 @@ EGRESS_WHY: Final[dict[str, str]] = {
     "not_global": "refused: one of the name's addresses is not of the public internet",
     "malformed": "refused: not a request for one host and port",
     "method": "refused: not CONNECT",
+    "no_token": "refused: without the token of this job, where others can reach the proxy",
     "too_many": "refused: too many connections were open",
     "byte_limit": "refused or cut: the job had sent or received all it may",
     "timeout": "failed: the request's head was not complete in time",

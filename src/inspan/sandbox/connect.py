@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 import re
 from typing import Final, NamedTuple
 
@@ -20,6 +22,20 @@ class Refusal(NamedTuple):
 
     status: int
     why: str
+
+
+def shows(head: bytes, token: str) -> bool:
+    """Whether a well-formed head presents ``token`` as the password of ``Proxy-Authorization: Basic``."""
+    for field in head.split(b"\r\n")[1:]:
+        name, _, value = field.partition(b":")
+        scheme, _, given = value.strip().partition(b" ")
+        if name.lower() == b"proxy-authorization" and scheme.lower() == b"basic":
+            try:
+                password = base64.b64decode(given, validate=True).partition(b":")[2]
+            except ValueError:
+                return False
+            return hmac.compare_digest(password, token.encode())
+    return False
 
 
 def parse(head: bytes) -> Destination | Refusal:

@@ -33,7 +33,7 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
         limits: limits of the tree.
         egress: destinations the user granted, ``host:port`` in normal form (``spec.egress``). With any, a second
             listener is made inside, and the environment names it as the proxy for https. Who starts the tree serves it
-            (``supervise.egress``); a level without a network of its own refuses.
+            (``supervise.egress``); a level that holds no network refuses.
         private: those of them that may lead to an address that is not global.
     """
 
@@ -78,6 +78,8 @@ class Confined(Protocol):
     """How the inside reaches ``listeners[0]``: ``http://127.0.0.1:PORT``."""
     egress_listener: socket.socket | None
     """Where the egress proxy is to be served, owned by the caller from now on; None where no egress is granted."""
+    egress_token: str | None
+    """What the proxy must be shown, where others than the tree can reach its listener."""
     held: dict[str, str]
     """Which mechanism holds each limit: ``{"memory": "cgroup v1", "processes": "rlimit", ...}``."""
     proof: dict[str, Any]

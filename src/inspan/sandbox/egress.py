@@ -49,6 +49,7 @@ class EgressProxy:
         granted: destinations in normal form (``spec.egress``).
         private: those that may lead to an address that is not global.
         caps: bounds.
+        token: what a client must present; None where nobody but the tree can reach the listener.
         resolve: turns names into addresses, outside.
     """
 
@@ -58,10 +59,11 @@ class EgressProxy:
         private: tuple[str, ...] = (),
         *,
         caps: Caps = Caps(),  # noqa: B008  # immutable
+        token: str | None = None,
         resolve: Resolve | None = None,
     ) -> None:
         self._ledger = Ledger(granted, private)
-        self._caps, self._resolve = caps, resolve or resolve_outside
+        self._caps, self._token, self._resolve = caps, token, resolve or resolve_outside
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -129,13 +131,16 @@ class EgressProxy:
         """What the other side wants; None when it went away without a word."""
         try:
             async with asyncio.timeout(self._caps.head):
-                return connect.parse(await reader.readuntil(connect.END))
+                head = await reader.readuntil(connect.END)
         except TimeoutError:
             return connect.Refusal(408, "timeout")
         except asyncio.LimitOverrunError:
             return connect.Refusal(431, "malformed")
         except asyncio.IncompleteReadError as ended:
             return connect.Refusal(400, "malformed") if ended.partial else None
+        if self._token is not None and not connect.shows(head, self._token):
+            return connect.Refusal(407, "no_token")
+        return connect.parse(head)
 
     def _policy(self, asked: Destination) -> connect.Refusal | None:
         if str(asked) not in self._ledger.granted:
@@ -245,7 +250,7 @@ def _decision(status: int) -> str:
 async def _refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, status: int, text: str) -> None:
     """Answer, and listen a little longer: closing on unread bytes would take the answer back."""
     body = f"inspan: {text}\n".encode()
-    more = "Allow: CONNECT\r\n" if status == 405 else ""
+    more = {405: "Allow: CONNECT\r\n", 407: 'Proxy-Authenticate: Basic realm="inspan"\r\n'}.get(status, "")
     writer.write(
         f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{more}Content-Type: text/plain\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()

@@ -15,13 +15,14 @@ _KEY_LIKE = re.compile(
 )
 
 
-def proxy_variables(port: int) -> dict[str, str]:
+def proxy_variables(port: int, token: str | None = None) -> dict[str, str]:
     """What tells programs inside to reach granted destinations through the egress proxy on loopback at ``port``.
 
     Only https: the proxy tunnels and nothing else, and the model gateway, which is plain http on loopback, must never
-    be looked for behind it.
+    be looked for behind it. ``token`` is what the proxy wants to see, where others can reach it too.
     """
-    proxy, direct = f"http://127.0.0.1:{port}", "localhost,127.0.0.1,::1"
+    shown = f"inspan:{token}@" if token else ""
+    proxy, direct = f"http://{shown}127.0.0.1:{port}", "localhost,127.0.0.1,::1"
     return {"HTTPS_PROXY": proxy, "https_proxy": proxy, "NO_PROXY": direct, "no_proxy": direct}
 
 

@@ -94,6 +94,7 @@ class NamespacedTree:
         self.pid = process.pid
         self.listeners: list[socket.socket] = []
         self.egress_listener: socket.socket | None = None
+        self.egress_token: str | None = None
         self.base_url = ""
         self.held: dict[str, str] = {}
         self.exceeded: str | None = None

@@ -69,6 +69,7 @@ class KeptTree:
         self.pid = process.pid
         self.listeners: list[socket.socket] = []
         self.egress_listener: socket.socket | None = None
+        self.egress_token: str | None = None
         self.base_url = ""
         self.held: dict[str, str] = {}
         self.exceeded: str | None = None
@@ -144,8 +145,9 @@ class KeptTree:
         self._closed = True
         self._control.close()
         os.close(self._pidfd)
-        for listener in self.listeners:
-            listener.close()
+        for listener in (*self.listeners, self.egress_listener):
+            if listener is not None:
+                listener.close()
 
     # What the watch asks.
 

@@ -8,7 +8,7 @@ from typing import Self
 
 from inspan.outcome.records import EgressRecord
 from inspan.sandbox.contract import Confined, Confinement
-from inspan.sandbox.egress import Caps, EgressProxy
+from inspan.sandbox.egress import EgressProxy
 from inspan.supervise.loops import LoopThread
 
 
@@ -17,7 +17,7 @@ class EgressService:
 
     Args:
         listener: made inside; the service's from now on.
-        granted, private, caps: see ``EgressProxy``.
+        granted, private, token: see ``EgressProxy``.
     """
 
     def __init__(
@@ -25,10 +25,10 @@ class EgressService:
         listener: socket.socket,
         granted: tuple[str, ...],
         private: tuple[str, ...],
-        caps: Caps = Caps(),  # noqa: B008  # immutable
+        token: str | None = None,
     ) -> None:
         own = socket.socket(fileno=listener.detach())  # closed by the loop that watches it, and by nobody else
-        self._proxy = EgressProxy(granted, private, caps=caps)
+        self._proxy = EgressProxy(granted, private, token=token)
         self._loop: LoopThread | None = LoopThread("egress")
         try:
             self._loop.run(self._proxy.serve(own), 30)
@@ -60,4 +60,4 @@ def serve_egress(tree: Confined, confinement: Confinement) -> EgressService | No
     """The proxy of a started, held tree; None where no egress is granted."""
     if tree.egress_listener is None:
         return None
-    return EgressService(tree.egress_listener, confinement.egress, confinement.private)
+    return EgressService(tree.egress_listener, confinement.egress, confinement.private, tree.egress_token)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import ipaddress
 import os
@@ -251,6 +252,24 @@ def test_what_is_not_granted_is_refused_before_anything_is_looked_up() -> None:
             code, _, (reader, writer) = await ask(port, "b.example:443")
             assert (code, await ended(reader, writer)) == (403, b"inspan: b.example:443: not_granted\n")
             assert told(proxy.record())[0] == ("b.example:443", "refused", "not_granted", 2)
+
+    play(scene())
+
+
+def test_a_token_is_wanted_before_anything_else_is_said() -> None:
+    async def scene() -> None:
+        async with served() as far, proxied(f"127.0.0.1:{far}", token="right") as (proxy, port):
+            good = base64.b64encode(b"anybody:right").decode()
+            for line, wanted in (
+                ("", 407), ("Proxy-Authorization: Basic !!!", 407), ("Proxy-Authorization: Basic " + good[:-4], 407),
+                ("Authorization: Basic " + good, 407), ("proxy-authorization:basic " + good, 200),
+            ):  # fmt: skip
+                head = f"CONNECT 127.0.0.1:{far} HTTP/1.1\r\n{line + chr(13) + chr(10) if line else ''}\r\n".encode()
+                code, answer, (_, writer) = await ask(port, head)
+                assert (code, b"Proxy-Authenticate: Basic" in answer) == (wanted, wanted == 407), line
+                writer.transport.abort()
+            assert await status(port, b"GET / HTTP/1.1\r\n\r\n") == 407
+            assert {d.why for d in proxy.record().decisions} == {"no_token", "granted"}
 
     play(scene())
 
