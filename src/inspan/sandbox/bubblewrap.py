@@ -95,23 +95,27 @@ def _new_enough(version: str) -> bool:
     return tuple(int(part) for part in version.split("."))[:2] >= LEAST
 
 
-def system_arguments() -> list[str]:
-    """The host's programs and the few files of /etc that programs cannot do without, as the host arranges them."""
-    arguments = ["--ro-bind", "/usr", "/usr"]
+def system_arguments(root: str = "") -> list[str]:
+    """The host's programs and the few files of /etc that programs cannot do without, as the host arranges them.
+
+    Args:
+        root: where the file system stands that is put together; empty for bubblewrap's own.
+    """
+    arguments = ["--ro-bind", "/usr", f"{root}/usr"]
     for path in ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
         if os.path.islink(path):
-            arguments += ["--symlink", os.readlink(path), path]
+            arguments += ["--symlink", os.readlink(path), f"{root}{path}"]
         elif os.path.isdir(path):
-            arguments += ["--ro-bind", path, path]
+            arguments += ["--ro-bind", path, f"{root}{path}"]
     for path in ("/nix/store", "/gnu/store"):
         if os.path.isdir(path):
-            arguments += ["--ro-bind", path, path]
+            arguments += ["--ro-bind", path, f"{root}{path}"]
     names = [
         "ssl", "pki", "ca-certificates", "ca-certificates.conf", "crypto-policies", "alternatives", "ld.so.cache",
         "ld.so.conf", "ld.so.conf.d", "localtime", "timezone", "mime.types", "protocols", "services", "fonts",
     ]  # fmt: skip
     for name in names:
-        arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+        arguments += ["--ro-bind-try", f"/etc/{name}", f"{root}/etc/{name}"]
     return arguments
 
 
@@ -155,11 +159,15 @@ def closing_arguments(cwd: str, env: dict[str, str]) -> list[str]:
     ]
 
 
-def bind_arguments(binds: Iterable[Bind], stage: str, names: dict[str, str]) -> list[str]:
-    """Binds ordered by target, so that what lies deeper comes later; ``names`` maps a target to its stage name."""
+def bind_arguments(binds: Iterable[Bind], stage: str, names: dict[str, str], root: str = "") -> list[str]:
+    """Binds ordered by target, so that what lies deeper comes later; ``names`` maps a target to its stage name.
+
+    Args:
+        root: see ``system_arguments``.
+    """
     arguments: list[str] = []
     for bind in sorted(binds, key=lambda bind: bind.target.split("/")):
-        arguments += ["--bind" if bind.writable else "--ro-bind", f"{stage}/{names[bind.target]}", bind.target]
+        arguments += ["--bind" if bind.writable else "--ro-bind", f"{stage}/{names[bind.target]}", root + bind.target]
     return arguments
 
 

@@ -6,13 +6,13 @@ import array
 import json
 import os
 import socket
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspan.errors import SandboxError
 from inspan.sandbox import bubblewrap, seccomp
 from inspan.sandbox.contract import EGRESS_PORT, GATEWAY_PORT, Confinement
 from inspan.sandbox.environment import proxy_variables
-from inspan.sandbox.mounts import HOME_INSIDE, staging
+from inspan.sandbox.mounts import HOME_INSIDE, Staging, staging
 
 SECONDS = 60.0
 """The longest a step of a start may take."""
@@ -33,8 +33,35 @@ def working_directory(confinement: Confinement) -> str:
     return confinement.cwd_inside or confinement.plan.root_inside
 
 
+class Between(NamedTuple):
+    """What bubblewrap starts where that is not the job's program itself.
+
+    Attributes:
+        argv: the command.
+        root: where the program's file system is put together.
+        uid: what the program's identity is called inside.
+        holds: further sources, see ``mounts.Staging.hold``.
+        files: further files on the stage.
+        shown: names of directories on the stage and where bubblewrap shows them, outside of ``root``.
+        arguments: further bubblewrap arguments.
+    """
+
+    argv: list[str]
+    root: str
+    uid: int
+    holds: list[tuple[str, str, bool]]
+    files: dict[str, str]
+    shown: dict[str, str]
+    arguments: list[str]
+
+
 def specification(
-    confinement: Confinement, json_fd: int, block_fd: int, release_fd: int, guard_fd: int
+    confinement: Confinement,
+    json_fd: int,
+    block_fd: int,
+    release_fd: int,
+    guard_fd: int,
+    between: Between | None = None,
 ) -> dict[str, Any]:
     """What the launcher is to do. Descriptors: see ``bubblewrap.namespace_arguments`` and ``launcher.guard``.
 
@@ -43,7 +70,12 @@ def specification(
     """
     program = bubblewrap.find()
     stage = _stage_directory()
-    laid = staging(confinement, stage)
+    if between is None:
+        laid = staging(confinement, stage)
+        closing = bubblewrap.closing_arguments(working_directory(confinement), environment(confinement))
+    else:
+        laid = _behind(between, staging(confinement, stage, between.root, between.uid), stage)
+        closing = bubblewrap.closing_arguments("/", {"PATH": DEFAULT_PATH})
     plan = confinement.plan
     return {
         "parent": os.getpid(),
@@ -57,16 +89,24 @@ def specification(
         "files": laid.files,
         "overlays": laid.overlays,
         "ports": [GATEWAY_PORT] * bool(confinement.ports) + [EGRESS_PORT] * bool(confinement.egress),
-        "rlimits": _resource_limits(confinement),
+        "rlimits": _resource_limits(confinement, of_files=between is None),
         "program": program.program,
         "arguments": bubblewrap.joined(
-            bubblewrap.namespace_arguments(json_fd, block_fd, release_fd),
-            laid.arguments,
-            bubblewrap.closing_arguments(working_directory(confinement), environment(confinement)),
+            bubblewrap.namespace_arguments(json_fd, block_fd, release_fd), laid.arguments, closing
         ),
         "seccomp": seccomp.program().hex(),
-        "argv": list(confinement.argv),
+        "argv": list(confinement.argv) if between is None else between.argv,
     }
+
+
+def _behind(between: Between, laid: Staging, stage: str) -> Staging:
+    """The mounts of a program that is not bubblewrap's own, and of what stands between the two."""
+    shown = [part for name, target in between.shown.items() for part in ("--ro-bind", f"{stage}/{name}", target)]
+    return laid._replace(
+        hold=[*laid.hold, *between.holds],
+        files=laid.files | between.files,
+        arguments=[*laid.arguments, *bubblewrap.system_arguments(), *shown, *between.arguments],
+    )
 
 
 def _stage_directory() -> str:
@@ -74,11 +114,14 @@ def _stage_directory() -> str:
     return next(path for path in ("/mnt", "/srv", "/tmp") if os.path.isdir(path) and not os.path.islink(path))
 
 
-def _resource_limits(confinement: Confinement) -> dict[str, int]:
+def _resource_limits(confinement: Confinement, *, of_files: bool) -> dict[str, int]:
+    """``of_files``: not what stands between, which holds more and larger files than the program it runs."""
     limits = confinement.limits
     # A little above the limit itself: the kernel refuses forks without a word, so that who counts must see it first.
     processes = None if limits.processes is None else limits.processes + _SLACK
-    wanted = {"CORE": 0, "FSIZE": limits.file_size, "NOFILE": limits.open_files, "NPROC": processes}
+    wanted = {"CORE": 0, "NPROC": processes}
+    if of_files:
+        wanted |= {"FSIZE": limits.file_size, "NOFILE": limits.open_files}
     return {name: value for name, value in wanted.items() if value is not None}
 
 

@@ -41,8 +41,14 @@ class Staging(NamedTuple):
     arguments: list[str]
 
 
-def staging(confinement: Confinement, stage: str) -> Staging:
+def staging(confinement: Confinement, stage: str, root: str = "", uid: int | None = None) -> Staging:
     """Lay out one job's mounts.
+
+    Args:
+        stage: where the launcher stages what is shown.
+        root: where the program's file system is put together when that is not bubblewrap's own, because something
+            stands between the two; empty otherwise.
+        uid: what the program's identity is called inside, where that is not the plan's.
 
     Raises:
         SandboxError: when a required source does not exist, or a plan cannot be mounted as it stands.
@@ -72,13 +78,13 @@ def staging(confinement: Confinement, stage: str) -> Staging:
         Bind(source=plan.home, target=HOME_INSIDE, writable=True),
         Bind(source=plan.directory, target=plan.root_inside, writable=not plan.read_only),
     ]
-    files = _synthetic(plan)
-    etc = [part for name in files for part in ("--ro-bind", f"{stage}/{name}", f"/{name}")]
+    files = _synthetic(plan.uid, plan.gid) if uid is None else _synthetic(uid, uid)
+    etc = [part for name in files for part in ("--ro-bind", f"{stage}/{name}", f"{root}/{name}")]
     arguments = bubblewrap.joined(
         bubblewrap.frame_arguments(),
-        bubblewrap.system_arguments(),
+        bubblewrap.system_arguments(root),
         etc,
-        bubblewrap.bind_arguments(shown, stage, names),
+        bubblewrap.bind_arguments(shown, stage, names, root),
     )
     return Staging(hold, directories, files, overlays, arguments)
 
@@ -154,9 +160,8 @@ def _writable(upper: str, work: str, name: str, hold: list[tuple[str, str, bool]
     return {"upper": f"{name}/{os.path.relpath(upper, parent)}", "work": f"{name}/{os.path.relpath(work, parent)}"}
 
 
-def _synthetic(plan: MountPlan) -> dict[str, str]:
+def _synthetic(uid: int, gid: int) -> dict[str, str]:
     """Files that programs look for and whose host versions would tell about the host."""
-    uid, gid = plan.uid, plan.gid
     return {
         "etc/passwd": f"agent:x:{uid}:{gid}:agent:{HOME_INSIDE}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
         "etc/group": f"agent:x:{gid}:\nnogroup:x:65534:\n",

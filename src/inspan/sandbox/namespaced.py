@@ -306,7 +306,7 @@ class NamespacedTree:
             self._watch.finish()
             self.exceeded = self._watch.exceeded
         if self._json is not None:
-            self.executed = b"exit-code" in _rest(self._json)
+            self.executed = b"exit-code" in rest(self._json)
         self._dismiss_guard()
         self._group.remove()
 
@@ -358,7 +358,8 @@ def _signal(pidfd: int, number: int) -> None:
         pass
 
 
-def _rest(fd: int) -> bytes:
+def rest(fd: int) -> bytes:
+    """What can be read of a pipe without waiting."""
     found = b""
     os.set_blocking(fd, False)
     while True:

@@ -149,10 +149,10 @@ def number_inside(pid: int) -> int:
     return int(numbers[1] if len(numbers) > 1 else numbers[0])
 
 
-def executable_inside(pid: int, program: str, path: str, cwd: str) -> bool:
-    """Whether ``program`` is an executable file in the file system that process ``pid`` sees."""
+def executable_inside(pid: int, program: str, path: str, cwd: str, below: str = "") -> bool:
+    """Whether ``program`` is an executable file in the file system that process ``pid`` sees, or ``below`` has in it."""
     try:
-        root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        root = os.open(f"/proc/{pid}/root{below}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
         return False
     try:
