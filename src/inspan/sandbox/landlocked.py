@@ -95,7 +95,13 @@ def _started(confinement: Confinement, spec: dict[str, Any], streams: tuple[int,
         port = door.getsockname()[1]
         spec["confine"]["ports"].append(port)
         spec["env"] |= proxy_variables(port, token)
-    tree = launch(confinement, spec, streams, listener)
+    try:
+        tree = launch(confinement, spec, streams, listener)
+    except BaseException:
+        for made in (listener, door):
+            if made is not None:
+                made.close()
+        raise
     if door is not None:
         tree.egress_listener, tree.egress_token = door, token
     try:
