@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,15 @@ import msgspec
 from inspan.errors import InvalidSpec
 from inspan.spec.files import read_file
 from inspan.spec.paths import REPOSITORY_CONFIG
+from inspan.spec.provision.found import FoundSetup, find_setup_commands
+from inspan.spec.provision.tree import Tree
+
+_NOT_LOOKED_INTO = frozenset((".git", ".venv", "node_modules", "target", "vendor"))
+_MANY = 1000
 
 
 class Found(msgspec.Struct, frozen=True):
-    """One command and the file that suggests it. ``name`` is empty for a set-up command."""
+    """One check and the file that suggests it."""
 
     name: str
     command: str
@@ -28,25 +33,11 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Discovery(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found. ``setup_inputs`` are the lock files that exist."""
+    """What was found. ``setup_inputs`` are the files that set-up commands are known to read."""
 
     checks: tuple[Found, ...] = ()
-    setup: tuple[Found, ...] = ()
+    setup: tuple[FoundSetup, ...] = ()
     setup_inputs: tuple[str, ...] = ()
-
-
-_SETUP = (  # lock file, command; the first of a language wins
-    ("python", "uv.lock", "uv sync --frozen"),
-    ("python", "poetry.lock", "poetry install --no-interaction"),
-    ("python", "Pipfile.lock", "pipenv sync --dev"),
-    ("python", "requirements-dev.txt", "python3 -m venv .venv && .venv/bin/pip install -q -r requirements-dev.txt"),
-    ("python", "requirements.txt", "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt"),
-    ("node", "pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
-    ("node", "yarn.lock", "yarn install --frozen-lockfile"),
-    ("node", "package-lock.json", "npm ci"),
-    ("go", "go.sum", "go mod download"),
-    ("rust", "Cargo.lock", "cargo fetch --locked"),
-)
 
 
 def discover(root: Path) -> Discovery:
@@ -61,19 +52,29 @@ def discover(root: Path) -> Discovery:
             checks.append(Found(name, command, file))
     if not checks:
         checks += _make(root)
-    setup: dict[str, Found] = {}
-    inputs = [file for _, file, _ in _SETUP if _text(root, file) is not None]
-    for language, file, command in _SETUP:
-        if file in inputs:
-            setup.setdefault(language, Found("", command, file))
-    return Discovery(checks=tuple(checks), setup=tuple(setup.values()), setup_inputs=tuple(inputs))
+    setup = find_setup_commands(Tree(lambda path: _bytes(root, path), lambda: _manifests(root)))
+    inputs = sorted({path for one in setup for path in one.reads})
+    return Discovery(checks=tuple(checks), setup=setup, setup_inputs=tuple(inputs))
+
+
+def _manifests(root: Path) -> list[str]:
+    """The manifests of a workspace of crates; no link is followed."""
+    found = []
+    for here, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _NOT_LOOKED_INTO)[:_MANY]
+        found += [os.path.relpath(os.path.join(here, name), root) for name in names if name == "Cargo.toml"]
+        if len(found) > _MANY:
+            break
+    return found
+
+
+def _bytes(root: Path, name: str) -> bytes | None:
+    path = root / name
+    return None if path.is_dir() or path.is_symlink() else read_file(path, follow=False)
 
 
 def _text(root: Path, name: str) -> str | None:
-    path = root / name
-    if path.is_dir() or path.is_symlink():
-        return None
-    data = read_file(path, follow=False)
+    data = _bytes(root, name)
     return None if data is None else data.decode("utf-8", "replace")
 
 
@@ -179,15 +180,8 @@ def document(found: Discovery) -> str:
     made.add(tomlkit.comment("Only checks, scope, setup and setup_inputs are read here; see `inspan config`."))
     if found.setup:
         made.add(tomlkit.nl())
-        made.add(
-            tomlkit.comment("Set-up commands found. They run once per base commit, inside the sandbox and without")
-        )
-        made.add(tomlkit.comment("network; a dependency directory of the checkout can be shown instead with --share."))
-        for one in found.setup:
-            made.add(tomlkit.comment(f"setup = [{json.dumps(one.command)}]  # {one.because}"))
-    if found.setup_inputs:
-        made.add(tomlkit.nl())
-        made.add("setup_inputs", tomlkit.item(list(found.setup_inputs)))
+        for line in _proposal(found.setup):
+            made.add(tomlkit.comment(line))
     made.add(tomlkit.nl())
     checks = tomlkit.table()
     for check in found.checks:
@@ -197,6 +191,19 @@ def document(found: Discovery) -> str:
         checks.add(tomlkit.comment('none was found; write one like: unit = "pytest -q"'))
     made.add("checks", checks)
     return tomlkit.dumps(made)
+
+
+def _proposal(setup: Sequence[FoundSetup]) -> Iterator[str]:
+    """The lines of a proposed ``setup``, to be taken in by removing what makes them comments."""
+    yield "Set-up commands found. They run before any agent exists, inside the sandbox, and reach nothing but what"
+    yield "--egress grants, such as HOST:PORT of a package index; a dependency directory of the checkout can be shown"
+    yield "instead with --share. For commands of your own, setup_inputs names the files they read: they see no others,"
+    yield "and what they make then serves every commit with the same files."
+    yield "setup = ["
+    for one in setup:
+        serves = f"serves every commit with the same {', '.join(one.reads)}" if one.reads else "made for every commit"
+        yield f"  {json.dumps(one.command)},  # {one.because} is here; {serves}"
+    yield "]"
 
 
 def write(root: Path, found: Discovery) -> Path:

@@ -59,15 +59,52 @@ def test_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert {c.name: c.command for c in load(str(tmp_path), environ={}).checks} == expected
 
 
-def test_setup_is_written_as_a_proposal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = discover(make(tmp_path, {"uv.lock": "", "requirements.txt": "", "package-lock.json": "{}"}))
-    assert [f.command for f in found.setup] == ["uv sync --frozen", "npm ci"]
-    text = document(found)
-    assert '# setup = ["npm ci"]' in text
+SETUPS = {
+    "uv": ({"uv.lock": "", "pyproject.toml": "[build-system]"}, ["uv sync --frozen --no-install-project", "uv sync --frozen"]),
+    "uv, no package": ({"uv.lock": "", "pyproject.toml": "[project]"}, ["uv sync --frozen --no-install-project"]),
+    "poetry": ({"poetry.lock": "", "pyproject.toml": ""}, ["poetry install --no-root --no-interaction"]),
+    "requirements": (
+        {"requirements.txt": "a", "setup.py": ""},
+        ["python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt", ".venv/bin/pip install -q --no-deps -e ."],
+    ),
+    "only itself": (
+        {"pyproject.toml": "[build-system]\n[project.optional-dependencies]\ntest = []"},
+        ["python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]'"],
+    ),
+    "node": ({"package-lock.json": "{}", "yarn.lock": "", "package.json": {}}, ["yarn install --frozen-lockfile"]),
+    "two": ({"package-lock.json": "{}", "package.json": {}, "go.sum": "", "go.mod": ""}, ["npm ci", "go mod download"]),
+    "rust": ({"Cargo.lock": "", "Cargo.toml": "", "a/Cargo.toml": ""}, ["cargo fetch --locked"]),
+    "nothing": ({"package.json": {}, "go.mod": "", "pyproject.toml": "= ="}, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETUPS)
+def test_setup_is_written_as_a_proposal_that_can_be_taken_in(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, expected = SETUPS[name]
+    found = discover(make(tmp_path, files))
+    assert [one.command for one in found.setup] == expected
     monkeypatch.setenv("INSPAN_CONFIG", str(tmp_path / "none.toml"))
-    write(tmp_path, found)
+    path = write(tmp_path, found)
     read = load(str(tmp_path), environ={})
-    assert read.setup == () and set(read.setup_inputs) == {"uv.lock", "requirements.txt", "package-lock.json"}
+    assert (read.setup, read.setup_inputs) == ((), ())
+    text = path.read_text()
+    if expected:
+        start = text.index("# setup = [")
+        end = text.index("# ]", start) + 3
+        path.write_text(text[:start] + text[start:end].replace("# ", "", 1).replace("\n# ", "\n") + text[end:])
+    assert list(load(str(tmp_path), environ={}).setup) == expected
+
+
+def test_what_a_proposed_command_reads_is_said(tmp_path: Path) -> None:
+    found = discover(
+        make(tmp_path, {"requirements.txt": "-r more.txt", "more.txt": "a==1", "pyproject.toml": "[build-system]"})
+    )
+    assert [one.reads for one in found.setup] == [("more.txt", "requirements.txt"), ()]
+    assert found.setup_inputs == ("more.txt", "requirements.txt")
+    text = document(found)
+    assert "serves every commit with the same more.txt, requirements.txt" in text and "made for every commit" in text
 
 
 def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:

@@ -36,7 +36,8 @@ def init(repo: str, as_json: bool) -> int:
             [("  check       ", "dim"), (f"{check.name} = {check.command}", ""), (f"  ({check.because})", "dim")]
         )
     for one in found.setup:
-        lines.append([("  set-up      ", "dim"), (one.command, ""), (f"  ({one.because}; commented out)", "dim")])
+        serves = f"serves commits with the same {', '.join(one.reads)}" if one.reads else "made for every commit"
+        lines.append([("  set-up      ", "dim"), (one.command, ""), (f"  ({one.because}; {serves}; proposed)", "dim")])
     if not found.checks:
         lines.append([("  no check was found; write one into the file's [checks]", "warn")])
     text.write(lines)
