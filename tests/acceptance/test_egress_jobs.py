@@ -204,6 +204,12 @@ def test_without_a_grant_the_same_job_reaches_nothing(tmp_path: Path) -> None:
         assert found.document["reason"] == "verified", found
         assert found.document["isolation"]["egress"] == "gateway"
         assert found.document["isolation"]["connections"] is None
+        want = ("--egress", here, "--setup", "python3 reach.py needed.example:443 | grep 200")
+        wanting = run("look", *flags, "--sandbox", "sandbox", *want).document
+        assert wanting["reason"] == "setup_failed" and "It asked for needed.example:443." in wanting["detail"], wanting
+        assert [tried(one) for one in wanting["isolation"]["setup_connections"]] == [
+            {"needed.example:443": ("refused", "not_granted")}
+        ]
         refused = inspan("run", "look", *flags, "--sandbox", "none", "--egress", here)
     assert refused.returncode != 0 and "granted destinations" in refused.stderr
 

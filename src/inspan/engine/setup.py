@@ -27,7 +27,7 @@ from inspan.sandbox.tools import Toolset
 from inspan.spec.provision.tree import Inputs
 from inspan.store.database import make_private_directory
 from inspan.store.ids import attempt_id
-from inspan.supervise.command import run_confined
+from inspan.supervise.command import Ran, run_confined
 from inspan.workspace.bare import Base, begin_with, lacking, plan_bare
 from inspan.workspace.build import SetupLayer, discard, find_setup, freeze_setup, plan_setup
 from inspan.workspace.changeset import Changeset
@@ -38,6 +38,7 @@ LONGEST = 1800.0
 """Seconds one set-up command may take."""
 
 _SHOWN = 2048  # bytes of a failed command's output in the outcome
+_NAMED = 8  # destinations it asked for in vain
 
 
 class _Order(NamedTuple):
@@ -263,6 +264,13 @@ def _run(context: Context, job: str, resolved: Resolved, plan: MountPlan, toolse
     raise WorkspaceError(
         f"the set-up command ended with status {how.get(ran.ended, ran.exit)}: {command}\n{tail}",
         where="set-up, before any agent",
-        do="Correct the command, or what it needs; set-up reaches what --egress grants and nothing else.",
+        do=f"Correct the command, or what it needs; set-up reaches what --egress grants and nothing else.{_asked(ran)}",
         reason="setup_failed",
     )
+
+
+def _asked(ran: Ran) -> str:
+    """What a command asked for in vain: probably what it needs."""
+    decisions = () if ran.egress is None else ran.egress.decisions
+    refused = [f"{d.host}:{d.port}" for d in decisions if d.why == "not_granted"]
+    return f" It asked for {', '.join(refused[:_NAMED])}." if refused else ""
