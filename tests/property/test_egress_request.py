@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inspan.sandbox.connect import LONGEST, Refusal, parse
+from inspan.sandbox.egress import EgressProxy
 from inspan.spec.egress import Destination
 
 
@@ -66,3 +70,59 @@ def test_anything_else_is_refused_and_nothing_raises(data: bytes) -> None:
         asked = line.split(b" ")[1].decode().lower()
         assert asked.rpartition(":")[2] == str(found.port)
         assert found.address is not None or asked.rpartition(":")[0].removesuffix(".") == found.host
+
+
+whole = st.sampled_from(
+    [
+        b"CONNECT a.example:1 HTTP/1.1\r\n\r\n",
+        b"CONNECT b.example:1 HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\r\n\r\n",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.one_of(whole, pieces, st.binary(max_size=40)), max_size=6), min_size=1, max_size=4),
+    st.booleans(),
+)
+def test_a_live_proxy_survives_anything_and_connects_to_nothing(streams: list[list[bytes]], ends: bool) -> None:
+    """Each connection sends its chunks and goes, or ends its side and listens; then the proxy still answers."""
+
+    async def one(port: int, chunks: list[bytes]) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            for chunk in chunks:
+                writer.write(chunk)
+                await writer.drain()
+            if ends:
+                writer.write_eof()
+                answer = await reader.read()
+                assert not answer or answer.split(b" ")[1] in (b"400", b"403", b"405", b"431", b"502"), answer
+        except ConnectionError:
+            pass
+        finally:
+            writer.transport.abort()
+
+    async def nowhere(host: str, port: int) -> list[str]:
+        raise OSError("no such name")
+
+    async def scene() -> None:
+        proxy = EgressProxy(("a.example:1",), resolve=nowhere)
+        listener = socket.create_server(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        await proxy.serve(listener)
+        try:
+            await asyncio.gather(*(one(port, chunks) for chunks in streams))
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"CONNECT b.example:1 HTTP/1.1\r\n\r\n")
+            assert b" 403 " in await reader.readline()
+            writer.transport.abort()
+            record = proxy.record()
+            assert record.connections == len(streams) + 1
+            assert not any(d.decision == "allowed" for d in record.decisions) and record.sent == record.received == 0
+        finally:
+            await proxy.close()
+
+    asyncio.run(asyncio.wait_for(scene(), 60))
