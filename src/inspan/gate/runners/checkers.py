@@ -68,7 +68,7 @@ def _eslint(lines: list[str]) -> Iterator[Finding]:
 
 
 def _ruff(lines: list[str]) -> Iterator[Finding]:
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in zip(lines, [*lines, ""][1:], strict=True):
         head, place = _RUFF_HEAD.match(line), _RUFF_PLACE.match(following)
         concise, reformat = _RUFF.match(line), _REFORMAT.match(line)
         if head and place:
