@@ -243,3 +243,28 @@ def test_in_source_tests_of_vitest_are_swapped():
     assert swap("src/f.ts", b"export const f = 1\n", one).count(b"import.meta.vitest") == 2
     assert b"vitest" not in swap("src/f.ts", one, b"export const f = 1\n")
     assert swap("src/f.py", b"a", b"b") is None
+
+
+def test_what_is_weakened_in_a_job_that_only_formats():
+    old = b"def test_a():\n    assert f() == 1\n"
+    changes = compare_tests({"t.py": parse("t.py", old)}, {"t.py": parse("t.py", old.replace(b"== 1", b">= 1"))})
+    passing = {"t.py::test_a": "passed"}
+
+    def found(prompt):
+        return [(v.rule, v.level) for v in transplanted(rows(*[passing] * 4), changes, prompt)]
+
+    assert found("Reformat everything") == [("assertion_relaxed", "reject")]
+    assert found("Add a flag") == found("Reformat everything and fix the bug") == [("assertion_relaxed", "hold")]
+
+
+def test_sorting_before_comparing_is_one_step():
+    def steps(path, old, new):
+        (found,) = compare_tests({path: parse(path, old)}, {path: parse(path, new)}).loosening.values()
+        return found.steps
+
+    go = b"package a\n\nfunc TestA(t *testing.T) {\n\tgot := Keys()\n\tif !reflect.DeepEqual(got, want) {\n\t\tt.Fail()\n\t}\n}\n"
+    assert steps("a_test.go", go, go.replace(b"Keys()\n", b"Keys()\n\tsort.Strings(got)\n")) == 1
+    py = b"def test_a():\n    assert keys() == ['b', 'a']\n"
+    assert steps("t.py", py, py.replace(b"keys() == ['b', 'a']", b"sorted(keys()) == ['a', 'b']")) == 1
+    js = b"it('a', () => { expect(keys()).toEqual(['b', 'a']) })\n"
+    assert steps("a.test.js", js, js.replace(b"keys()", b"[...keys()].sort()")) == 1

@@ -8,13 +8,14 @@ import msgspec
 
 from inspan.gate.results import TestRun
 from inspan.gate.tests.changes import TestChanges
-from inspan.gate.tests.permission import lowered, removal
+from inspan.gate.tests.permission import formatting, lowered, removal
 from inspan.gate.tests.probes import Probe
 from inspan.gate.tests.snapshots import stored, title
 from inspan.gate.tests.table import Cells, Level, Reading, Touch, leaning, read
 from inspan.gate.tests.wanted import by_item, missing, paired
 from inspan.outcome.records import Violation
 
+_WEAKER = frozenset(("assertion_relaxed", "assertion_dropped", "tolerance_loosened", "unreachable_assertion"))
 _SHOWN = 20
 """Violations of one rule that are listed one by one; further ones are counted."""
 
@@ -94,6 +95,9 @@ def _read(test_id: str, item: str, cells: Cells, changes: TestChanges, prompt: s
         return leaning(cells)
     if reading is not None and reading.level == "note" and reading.rule == "test_edited" and touch != "edited":
         return None
+    if reading is not None and reading.level == "hold" and reading.rule in _WEAKER and formatting(prompt):
+        text = f"{reading.text}, in a job that only formats"
+        return msgspec.structs.replace(reading, level="reject", text=text)
     return reading
 
 

@@ -41,6 +41,7 @@ _DISABLING = re.compile(
     r"\b(skip\w*|disabl\w*|quarantin\w*|ignor\w*|xfail|expected failure|todo|feature|tag|gat\w*)\b", re.IGNORECASE
 )
 _RETRYING = re.compile(r"\b(retr(?:y|ies|ied)|reruns?|re-?run)\b", re.IGNORECASE)
+_FORMAT = re.compile(r"\b(re-?format\w*|prettier|formatter|gofmt|rustfmt|indent\w*|whitespace)\b", re.IGNORECASE)
 _FIX = re.compile(
     r"\b(fix\w*|bug\w*|broken|regression|repair\w*|defect|crash\w*|fails?|failing|wrong|incorrect\w*|"
     r"should (?:return|be|give|not))\b",
@@ -91,6 +92,11 @@ def removal_of(name: str, prompt: str) -> bool:
 def fixing(prompt: str) -> bool:
     """Whether the job is to repair something."""
     return bool(_FIX.search(prompt))
+
+
+def formatting(prompt: str) -> bool:
+    """Whether the job is about the form of the source and nothing else."""
+    return bool(_FORMAT.search(prompt)) and not fixing(prompt)
 
 
 def retrying(prompt: str) -> bool:

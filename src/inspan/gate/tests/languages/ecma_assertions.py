@@ -45,6 +45,7 @@ _ASSERTS: Mapping[str, Strength] = {
     "doesNotMatch": S.TRUTHY, "ifError": S.RUNS, "partialDeepStrictEqual": S.MEMBER, "isTrue": S.IDENTITY,
     "fail": S.RUNS, "snapshot": S.EQUAL,
 }  # fmt: skip
+_UNORDERED = re.compile(r"^(?:\[ \.\.\. (.*) \]|(.*)) \. (?:sort|toSorted) \(.*\)$|^new Set \(.*\)$")
 _PROMISED = frozenset(("resolves", "rejects", "eventually"))
 _COMPARE: Mapping[str, Strength] = {
     "===": S.IDENTITY, "==": S.EQUAL, "!==": S.TRUTHY, "!=": S.TRUTHY, "<": S.ORDER, ">": S.ORDER, "<=": S.ORDER,
@@ -238,8 +239,9 @@ def _compared(subject: Node | None, args: list[Node], strength: Strength) -> tup
         return shown, S.TYPE
     if shown.endswith(". length"):
         return shown, S.ORDER
-    if re.match(r"\[ \.\.\. .* \] \. sort|new Set \(|.*\. (sort|toSorted) \(", shown) and "sort" in expected + shown:
-        return shown, min(strength, S.CLOSE)
+    found = _UNORDERED.match(shown)
+    if found:
+        return found[1] or found[2] or shown, min(strength, S.CLOSE)
     return shown, strength
 
 

@@ -57,8 +57,10 @@ def _compare(node: ast.Compare) -> tuple[str, Strength]:
             return subject, S.ORDER
         if any(isinstance(side, ast.Call) and _name(side) == "type" for side in (left, right)):
             return subject, S.TYPE
-        both = isinstance(left, ast.Call) and isinstance(right, ast.Call) and {_name(left), _name(right)} <= _UNORDERED
-        return subject, S.CLOSE if both else S.EQUAL
+        for side in (left, right):
+            if isinstance(side, ast.Call) and _name(side) in _UNORDERED and side.args:
+                return ast.unparse(side.args[0]), S.CLOSE
+        return subject, S.EQUAL
     if isinstance(operator, ast.In):
         return subject, S.MEMBER
     if isinstance(operator, ast.IsNot | ast.NotEq | ast.NotIn):
