@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from inspan.sandbox import census
 from inspan.sandbox.contract import Confinement, Limits
 from inspan.sandbox.levels import driver, owner, probe
 from inspan.spec.levels import promises
@@ -178,10 +179,34 @@ def alive_with(marker: str) -> list[int]:
     return found
 
 
+def watcher(level: str, root: int, marker: str) -> Callable[[], list[int]]:
+    """Counts the live processes of a held tree's program from outside, whenever it is called.
+
+    They are known by ``marker`` in their command lines. A kernel of the job's own does not show those: there whatever
+    appears below the tree's outermost process ``root`` from now on counts, and what was seen once is looked for again.
+    """
+    if not promises(level).own_kernel:
+        return lambda: alive_with(marker)
+    before = {one.pid for one in census.descendants(root)}
+    seen: dict[int, int] = {}
+
+    def count() -> list[int]:
+        table = census.processes()
+        seen.update({one.pid: one.started for one in census.descendants(root, table) if one.pid not in before})
+        return [pid for pid, at in seen.items() if pid in table and table[pid].started == at and not table[pid].zombie]
+
+    return count
+
+
 def gone(marker: str, patience: float = 20) -> bool:
     """Whether no process with ``marker`` is alive any more within ``patience`` seconds."""
+    return none_left(lambda: alive_with(marker), patience)
+
+
+def none_left(count: Callable[[], list[int]], patience: float = 20) -> bool:
+    """Whether ``count`` counts nothing any more within ``patience`` seconds."""
     until = time.monotonic() + patience
-    while alive_with(marker):
+    while count():
         if time.monotonic() > until:
             return False
         time.sleep(0.02)

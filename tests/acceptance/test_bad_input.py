@@ -118,7 +118,7 @@ TABLE: dict[str, tuple[Row, int, str | None, str]] = {
     "unknown delivery": (lambda p: ["x", *REHEARSED, "--deliver", "merge"], 2, None, "merge"),
     "shared directory outside": (lambda p: ["x", *REHEARSED, "--share", "../lib"], 2, None, "../lib"),
     "unknown level": (lambda p: ["x", *REHEARSED, "--sandbox", "sandbx"], 2, None, "sandbox"),
-    "a level of later": (lambda p: ["x", *REHEARSED, "--sandbox", "gvisor"], 2, None, "gvisor"),
+    "a level of later": (lambda p: ["x", *REHEARSED, "--sandbox", "microvm"], 2, None, "microvm"),
     "a level below the minimum": (
         _with(lambda p: p.env("INSPAN_MIN_SANDBOX", "sandbox"), "--sandbox", "none"), 1, "sandbox_unavailable", "minimum",
     ),

@@ -29,11 +29,14 @@ PAIRS = [
     pytest.param(("landlock", "clone"), id="landlock-clone", marks=pytest.mark.long),
     pytest.param(("sandbox", "overlay"), id="sandbox-overlay"),
     pytest.param(("sandbox", "clone"), id="sandbox-clone", marks=pytest.mark.long),
+    pytest.param(("gvisor", "overlay"), id="gvisor-overlay", marks=pytest.mark.long),
+    pytest.param(("gvisor", "clone"), id="gvisor-clone", marks=pytest.mark.long),
 ]
 
 EXCEPTIONS = {
     ("none", "read_only"): "nothing stops a plain process from writing",
     ("none", "network"): "there is no network namespace",
+    ("gvisor", "signals shown"): "the guest's /proc does not say which signals are ignored or blocked: they are sent",
     ("none", "files"): "nothing of the host is hidden or held",
 }
 
@@ -129,6 +132,12 @@ def test_no_signal_is_ignored_or_blocked_and_new_files_can_be_read(level: str, p
         os.umask(umask)
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     fields = dict(line.split(":\t", 1) for line in ended.out.splitlines() if ":\t" in line)
+    if (level, "signals shown") in EXCEPTIONS:
+        fields = {"SigIgn": "0", "SigBlk": "0", "Umask": jobs.run(level, plan, "umask").out.strip()}
+        assert [jobs.run(level, plan, f"kill -{name} $$; echo not ended").status for name in ("HUP", "USR1")] == [
+            129,
+            138,
+        ]
     assert (int(fields["SigIgn"], 16), int(fields["SigBlk"], 16)) == (0, 0)
     assert fields["Umask"] == "0022"
     assert written(plan, "made").stat().st_mode & 0o777 == 0o644
@@ -214,15 +223,16 @@ def test_kill_ends_fifty_daemonised_processes_that_ignore_signals(level: str, pl
         """
     )
     with jobs.started(level, plan, (python, "-I", "-c", program, marker), tools=tools) as (tree, _, err):
+        alive = jobs.watcher(level, tree.pid, marker)
         tree.release()
         until = time.monotonic() + 60
-        while len(jobs.alive_with(marker)) < 51 and time.monotonic() < until:
+        while len(alive()) < 51 and time.monotonic() < until:
             time.sleep(0.05)
-        assert len(jobs.alive_with(marker)) >= 51, err.read_text()
+        assert len(alive()) >= 51, err.read_text()
         tree.kill()
         assert tree.wait(60) is not None
         # No patience here: dead means dead when wait returns.
-        assert jobs.alive_with(marker) == []
+        assert alive() == []
         assert tree.survivors() == []
 
 
@@ -265,26 +275,31 @@ def test_the_callers_death_is_the_trees_death(
         made = jobs.plan(base, {level!r}, kind={kind!r})
         script = "echo ran > ran; for i in 1 2 3; do (setsid sh -c 'trap : TERM HUP; while :; do sleep 1; done' {marker} &) ; done; sleep 1000"
         with jobs.started({level!r}, made, ("sh", "-c", script, {marker!r})) as (tree, out, err):
+            print(tree.pid, flush=True)
+            sys.stdin.readline()
             if {state!r} == "running":
                 tree.release()
-            print(tree.pid, flush=True)
             time.sleep(1000)
         """
     )
     jobs.homes(tmp_path, level)
-    caller = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    caller = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     request.addfinalizer(caller.kill)
-    assert caller.stdout is not None
+    assert caller.stdin is not None and caller.stdout is not None
     outermost = int(caller.stdout.readline())
-    daemons = f"done\0{marker}"
+    daemons = jobs.watcher(level, outermost, f"done\0{marker}")
+    caller.stdin.write(b"\n")
+    caller.stdin.flush()
     until = time.monotonic() + 60
-    while state == "running" and len(jobs.alive_with(daemons)) < 3 and time.monotonic() < until:
+    while state == "running" and len(daemons()) < 3 and time.monotonic() < until:
         time.sleep(0.02)
-    assert (len(jobs.alive_with(daemons)) >= 3) is (state == "running")
+    assert (len(daemons()) >= 3) is (state == "running")
     assert lives(outermost)
     caller.send_signal(signal.SIGKILL)
     caller.wait()
+    caller.stdin.close()
     caller.stdout.close()
+    assert jobs.none_left(daemons)
     assert jobs.gone(marker)
     until = time.monotonic() + 20
     while lives(outermost) and time.monotonic() < until:

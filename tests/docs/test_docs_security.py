@@ -14,6 +14,7 @@ ROWS = {
     "own_mounts": "the workspace stands at the checkout's path",
     "hides_host": "files of the host that were not granted cannot be read",
     "own_identity": "started as root, root is given up",
+    "own_kernel": "system calls do not reach the host's kernel",
     "read_only": "a read-only job cannot write",
     "keeps_checkout": "the user's checkout cannot be changed",
 }

@@ -38,11 +38,14 @@ _CAP_SYS_ADMIN = 1 << 21
 
 
 def for_namespaces(what: str) -> str | None:
-    """The one command that would let level ``sandbox`` work, None when none is known.
+    """The one command that would let level ``sandbox`` (or ``gvisor``) work, None when none is known.
 
     Args:
         what: the error the attempt ended with.
     """
+    if "no runsc" in what:
+        packaged = shutil.which("apt-get") is not None
+        return "apt-get install runsc" if packaged else "install runsc: https://gvisor.dev/docs/user_guide/install/"
     if "no bubblewrap" in what:
         system = next((command for program, command in _INSTALLERS if shutil.which(program)), None)
         extra = "pip install 'inspan[sandbox]'"

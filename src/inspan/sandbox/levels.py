@@ -29,6 +29,7 @@ _DRIVERS = {
     "none": "unconfined.NoneDriver",
     "landlock": "landlocked.LandlockDriver",
     "sandbox": "namespaced.SandboxDriver",
+    "gvisor": "guest.GuestDriver",
 }
 """Where each level's driver is, below this package; loaded when it is used."""
 
@@ -64,7 +65,12 @@ def shown(level: str, state_dir: str) -> Proof:
         found.append(probe(level, state_dir))
         return found[0].available
 
-    remembered(Path(state_dir), f"level-{level}", by_doing, programs=bubblewrap.candidates())
+    programs = bubblewrap.candidates()
+    if promises(level).own_kernel:
+        from inspan.sandbox import runsc
+
+        programs += runsc.candidates()
+    remembered(Path(state_dir), f"level-{level}", by_doing, programs=programs)
     return found[0] if found else Proof(level=level, available=True, detail="shown before, and nothing has changed")
 
 

@@ -103,6 +103,10 @@ def _judge(level: str, tree: Confined, read: int, plan: MountPlan) -> Proof:
 def _shown(promised: Promises, evidence: dict[str, Any]) -> str:
     """What a good probe has shown, for people."""
     said = ["own namespaces"] if promised.own_mounts else []
+    if "guest_kernel" in evidence:
+        said.append(f"guest kernel by runsc {evidence['runsc']} ({evidence['platform']})")
+    if "fails" in evidence:
+        said.append(f"too old for: {', '.join(evidence['fails'])}")
     if "landlock" in evidence:
         said.append(f"Landlock {evidence['landlock']}")
         if evidence["signals"] != "held":

@@ -136,6 +136,8 @@ def require_level(level: str, minimum: str | None, found: Mapping[str, Any]) -> 
         and not {"reading the host", "tcp"} <= {*found.get("refused", ())}
     ):
         missing.append("that files and addresses are refused")
+    if promised.own_kernel and found.get("guest_kernel") in (None, found.get("host_kernel")):
+        missing.append("a kernel of its own")
     if missing:
         raise SandboxError(f"level {level} was started and not proved: {', '.join(missing)}")
 
@@ -150,7 +152,7 @@ def number_inside(pid: int) -> int:
 
 
 def executable_inside(pid: int, program: str, path: str, cwd: str, below: str = "") -> bool:
-    """Whether ``program`` is an executable file in the file system that process ``pid`` sees, or ``below`` has in it."""
+    """Whether ``program`` is an executable file in the file system that process ``pid`` sees, at ``below`` in it."""
     try:
         root = os.open(f"/proc/{pid}/root{below}", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:

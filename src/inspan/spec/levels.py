@@ -26,6 +26,8 @@ class Promises(msgspec.Struct, frozen=True, kw_only=True):
             HOME at ``/home/agent``, and a bind at any target. Without it everything is used where it lies on the host.
         hides_host: a file of the host that was not granted cannot be read.
         own_identity: a caller who is root gives root up for the sandbox's user.
+        own_kernel: system calls of the job are answered by a kernel of its own and do not reach the host's. The
+            host's process table then shows that kernel and not the job's processes.
         read_only: a read-only job is kept from writing.
         keeps_checkout: the user's checkout cannot be changed in any way, its metadata included; else it is compared.
         limits: how limits hold, for people.
@@ -39,6 +41,7 @@ class Promises(msgspec.Struct, frozen=True, kw_only=True):
     own_mounts: bool
     hides_host: bool
     own_identity: bool
+    own_kernel: bool
     read_only: bool
     keeps_checkout: bool
     limits: str
@@ -59,6 +62,7 @@ PROMISES: Final[dict[str, Promises]] = {
         own_mounts=False,
         hides_host=False,
         own_identity=False,
+        own_kernel=False,
         read_only=False,
         keeps_checkout=False,
         limits="control group where one can be made, else a watch; resource limits for files",
@@ -72,6 +76,7 @@ PROMISES: Final[dict[str, Promises]] = {
         own_mounts=False,
         hides_host=True,
         own_identity=True,
+        own_kernel=False,
         read_only=True,
         keeps_checkout=False,
         limits="control group where one can be made, else a watch; resource limits for files",
@@ -86,10 +91,25 @@ PROMISES: Final[dict[str, Promises]] = {
         own_mounts=True,
         hides_host=True,
         own_identity=True,
+        own_kernel=False,
         read_only=True,
         keeps_checkout=True,
         limits="control group where one can be made, else resource limits and a watch",
         proof="namespace inodes inside and outside, uid, capabilities, new privileges, mode of the system call filter",
+    ),
+    "gvisor": Promises(
+        boundary="a guest kernel (gVisor) that answers the job's system calls, itself inside all of level sandbox",
+        own_network=True,
+        only_gateway=True,
+        own_processes=True,
+        own_mounts=True,
+        hides_host=True,
+        own_identity=True,
+        own_kernel=True,
+        read_only=True,
+        keeps_checkout=True,
+        limits="as at sandbox, around guest and job together; the guest holds the size and number of open files",
+        proof="as at sandbox, then what the guest says of its kernel beside the host's, platform and version of runsc",
     ),
 }
 """Every level this release has, weakest first."""

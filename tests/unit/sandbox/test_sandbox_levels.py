@@ -52,6 +52,12 @@ ANSWERS = [
     ("none", "auto", True, False, "none", "none"),
     ("none", "landlock", True, True, None, None),
     ("none", "none", False, False, None, "none"),
+    ("none landlock sandbox gvisor", "auto", False, False, None, "sandbox"),
+    ("none landlock sandbox gvisor", "auto", False, False, "gvisor", "gvisor"),
+    ("none landlock sandbox gvisor", "gvisor", False, False, None, "gvisor"),
+    ("none landlock sandbox", "auto", True, True, "gvisor", None),
+    ("none landlock sandbox", "gvisor", True, True, None, None),
+    ("none landlock sandbox gvisor", "sandbox", False, False, "gvisor", None),
 ]
 
 
@@ -116,9 +122,9 @@ def test_every_level_of_the_table_has_a_driver_that_knows_its_name() -> None:
     assert not PROMISES["none"].confined and DEFAULT in PROMISES
 
 
-@pytest.mark.parametrize("name", ["gvisor", "container", "microvm", "", "Sandbox"])
+@pytest.mark.parametrize("name", ["container", "microvm", "", "Sandbox"])
 def test_a_level_that_is_not_built_is_refused_by_name(name: str) -> None:
-    with pytest.raises(UnknownName, match="none, landlock, sandbox"):
+    with pytest.raises(UnknownName, match="none, landlock, sandbox, gvisor"):
         levels.driver(name)
     with pytest.raises(UnknownName):
         choose(name, state_dir="/tmp", rehearsal=True, allow_none=True)
