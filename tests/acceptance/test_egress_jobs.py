@@ -180,6 +180,7 @@ def test_a_backend_reaches_its_own_provider_and_no_other(tmp_path: Path) -> None
         assert len(read_journal(theirs)) == 1
 
 
+@pytest.mark.long
 def test_without_a_grant_the_same_job_reaches_nothing(tmp_path: Path) -> None:
     """Control, and the default: no proxy, no address of one."""
     if not probe("sandbox", str(tmp_path)).available:

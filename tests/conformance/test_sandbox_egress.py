@@ -13,13 +13,15 @@ from inspan.errors import SandboxError
 from inspan.outcome.records import EgressRecord
 from inspan.sandbox.contract import EGRESS_PORT, Confinement
 from inspan.sandbox.levels import driver
-from inspan.spec.levels import PROMISES, promises
+from inspan.spec.levels import DEFAULT, PROMISES, promises
 from inspan.supervise.command import Ran, run_confined
 from inspan.supervise.egress import EgressService
 from support.reach import CLIENT, echo
 
+HOLDING = [name for name in PROMISES if promises(name).only_gateway]
 
-@pytest.fixture(params=[name for name in PROMISES if promises(name).only_gateway])
+
+@pytest.fixture(params=[n if n == DEFAULT else pytest.param(n, marks=pytest.mark.long) for n in HOLDING])
 def level(request: pytest.FixtureRequest) -> str:
     jobs.require(request.param)
     return str(request.param)
