@@ -202,7 +202,7 @@ def test_the_network_table(plan: MountPlan, tmp_path: Path, egress: tuple[str, .
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o700], ids=["plain", "only root's"])
-def test_a_socket_in_a_shown_directory_leads_to_nobody(
+def test_a_socket_or_pipe_in_a_shown_directory_leads_to_nobody(
     plan: MountPlan, tmp_path: Path, mode: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A read-only bind does not keep anybody from connecting to a socket in it; the overlay over it does."""
@@ -212,7 +212,14 @@ def test_a_socket_in_a_shown_directory_leads_to_nobody(
     service = socket.socket(socket.AF_UNIX)
     service.bind(str(shown / "deep" / "service"))
     service.listen(8)
-    for place, bits in ((shown / "deep" / "service", 0o777), (shown / "deep", 0o755), (shown, mode)):
+    os.mkfifo(shown / "deep" / "pipe")
+    reader = os.open(shown / "deep" / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    for place, bits in (
+        (shown / "deep" / "service", 0o777),
+        (shown / "deep" / "pipe", 0o666),
+        (shown / "deep", 0o755),
+        (shown, mode),
+    ):
         place.chmod(bits)
     python, tools = jobs.python_inside()
     tools = (*tools, Bind(source=str(shown), target="/opt/shown"))
@@ -224,9 +231,16 @@ def test_a_socket_in_a_shown_directory_leads_to_nobody(
         jobs.run(LEVEL, plan, "cat /opt/shown/deep/word; touch /opt/shown/x || echo no", tools=tools).out
         == "there\nno\n"
     )
+    write = "import os; os.write(os.open('/opt/shown/deep/pipe', os.O_WRONLY | os.O_NONBLOCK), b'out')"
+    piped = jobs.run(LEVEL, plan, python, "-I", "-c", write, tools=tools)
+    assert "ENXIO" in piped.err or "No such device" in piped.err
+    assert os.read(reader, 10) == b""
     subprocess.run([sys.executable, "-I", "-c", connect, str(shown / "deep" / "service")], check=True)
     monkeypatch.setattr(mounts, "_deaf", lambda names: [])  # control: without the overlay it is the host's
     assert jobs.run(LEVEL, jobs.plan(tmp_path / "again", LEVEL), *inside, tools=tools).out == "connected\n"
+    jobs.run(LEVEL, jobs.plan(tmp_path / "once", LEVEL), python, "-I", "-c", write, tools=tools)
+    assert os.read(reader, 10) == b"out"
+    os.close(reader)
     service.close()
 
 

@@ -111,14 +111,15 @@ def _plain_directories(binds: list[Bind]) -> list[int]:
         for number, bind in enumerate(binds)
         if not bind.writable
         and os.path.isdir(bind.source)
-        and not any(point.startswith(os.path.realpath(bind.source) + "/") for point in points)
+        and not any(point.startswith(os.path.realpath(bind.source).rstrip("/") + "/") for point in points)
     ]
 
 
 def _deaf(names: list[str]) -> list[dict[str, Any]]:
-    """Overlays over directories of the host, in which a socket is a name and leads to nobody.
+    """Overlays over directories of the host, in which a socket or a pipe is a name and leads to nobody.
 
-    A read-only bind does not keep a program from connecting to a socket that somebody outside serves in there.
+    A read-only bind does not keep a program from connecting to a socket that somebody outside serves in there. What
+    changes in such a directory while the job runs may or may not be seen inside.
     """
     return [{"lowers": [name, _EMPTY], "upper": None, "work": None, "at": name, "optional": True} for name in names]
 
