@@ -34,6 +34,9 @@ _TABLE_BYTES = 32 << 10
 """What is read of the guest's process table. A pipe holds as much; more would wait for a reader who waits for us."""
 _SYSTEM = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin")
 
+_IN_MEMORY = {"/dev/shm": bubblewrap.SHM_BYTES, "/tmp": bubblewrap.TMP_BYTES, "/var/tmp": 64 << 20}
+"""Places that stand in the guest's memory, and their sizes in bytes."""
+
 UP, RAN, LEFT = b"--up\n", b"--ran\n", b"--left\n"
 """Marks in the leader's report: the guest is up and said what it is; the program was executed; who outlived it."""
 
@@ -151,13 +154,8 @@ def bundle(confinement: Confinement) -> dict[str, Any]:
     """The guest as an OCI bundle (runtime specification 1.0): what it mounts, and its first process.
 
     The root is not marked read-only: what is read-only was bound so outside, and an older ``runsc`` fails to bind it so
-    once more. Whatever may be written is a mount of its own: the root is taken to change by the guest's hand only.
+    once more. Whatever may be written is a mount of its own: the root is cached as if only the guest changed it.
     """
-    plan = confinement.plan
-    writable = [HOME_INSIDE, *([] if plan.read_only else [plan.root_inside])]
-    writable += [
-        bind.target for bind in (*confinement.tools, *plan.binds) if bind.writable and os.path.exists(bind.source)
-    ]
     first = process(confinement) | {
         "args": ["/bin/sh", "-c", _FIRST],
         "cwd": "/",
@@ -171,13 +169,21 @@ def bundle(confinement: Confinement) -> dict[str, Any]:
         "mounts": [
             {"destination": "/proc", "type": "proc", "source": "proc"},
             {"destination": "/dev", "type": "tmpfs", "source": "tmpfs"},
-            _memory("/dev/shm", bubblewrap.SHM_BYTES),
-            _memory("/tmp", bubblewrap.TMP_BYTES),
-            _memory("/var/tmp", 64 << 20),
-            *(_shared(target) for target in sorted(writable, key=lambda target: target.split("/"))),
+            *(_memory(target, size) for target, size in _IN_MEMORY.items()),
+            *(_shared(target) for target in _mounted(confinement)),
         ],
         "linux": {"namespaces": [{"type": kind} for kind in ("pid", "mount", "ipc", "uts")]},
     }
+
+
+def _mounted(confinement: Confinement) -> list[str]:
+    """What is a mount of its own in the guest: whatever may be written, and what lies below the guest's own memory."""
+    plan = confinement.plan
+    shown = {HOME_INSIDE: True, plan.root_inside: not plan.read_only}
+    shown |= {one.target: one.writable for one in (*confinement.tools, *plan.binds) if os.path.exists(one.source)}
+    covered = tuple(f"{place}/" for place in _IN_MEMORY)
+    found = [target for target, writable in shown.items() if writable or target.startswith(covered)]
+    return sorted(found, key=lambda target: target.split("/"))
 
 
 def process(confinement: Confinement) -> dict[str, Any]:

@@ -89,6 +89,12 @@ def test_the_bundle_grants_nothing_but_the_plan(confinement: Confinement, tmp_pa
     plan = msgspec.structs.replace(confinement.plan, read_only=True, binds=binds)
     fixed = runsc.bundle(msgspec.structs.replace(confinement, plan=plan))
     assert [one["destination"] for one in fixed["mounts"] if one["type"] == "bind"] == ["/g", "/home/agent"]
+    # What lies below a place in the guest's memory would be covered by it.
+    tools = (Bind(source=str(tmp_path), target="/tmp/tool"), Bind(source="/no/such", target="/tmp/none", optional=True))
+    below = runsc.bundle(msgspec.structs.replace(confinement, tools=tools))
+    assert "/tmp/tool" in [one["destination"] for one in below["mounts"] if one["type"] == "bind"]
+    places = [one["destination"] for one in below["mounts"]]
+    assert places.index("/tmp") < places.index("/tmp/tool") and "/tmp/none" not in places
 
 
 def test_nothing_of_the_job_stands_on_a_command_line(confinement: Confinement) -> None:
