@@ -14,7 +14,7 @@ from inspan.errors import HarnessError, InvalidSpec, RepositoryError, SandboxErr
 from inspan.gateway.contract import Upstream
 from inspan.harness.contract import Harness
 from inspan.harness.packages import PROGRAMS
-from inspan.harness.registry import SHIPPED, harness, refuse_reason
+from inspan.harness.registry import SHIPPED, harness, refuse_reason, refuse_unknown_backends
 from inspan.provider.registry import REHEARSAL, Provider, common_wire, credential, provider
 from inspan.routing.backend import Backend, parse_backend
 from inspan.sandbox.grants import grants
@@ -63,6 +63,7 @@ def resolve(job: Job, config: Configuration, state: State, environ: Mapping[str,
     """
     repository = open_repository(job.repo)
     base = _base(job, state, repository)
+    refuse_unknown_backends(config)
     asked = parse_backend(_backend_text(job, config))
     worker = harness(asked.harness, config.harnesses)
     endpoint = provider(asked.provider, config)

@@ -10,6 +10,9 @@ from typing import Any, get_args, get_type_hints
 
 from inspan.errors import HarnessError, InvalidSpec, UnknownName
 from inspan.harness.contract import Harness, Wire
+from inspan.provider.registry import provider
+from inspan.routing.backend import parse_backend
+from inspan.spec.config import Configuration
 from inspan.spec.nearest import suggestion
 
 SHIPPED = {
@@ -54,6 +57,23 @@ def harness(name: str, config: Mapping[str, Any] | None = None) -> Harness:
 def names(config: Mapping[str, Any] | None = None) -> list[str]:
     """Every name that can be used, sorted."""
     return sorted({*SHIPPED, *(config or {}), *_entry_points()})
+
+
+def refuse_unknown_backends(config: Configuration) -> None:
+    """Refuse a ``[backends]`` table of which no job could be meant: what it demands or grants would hold for nobody.
+
+    Raises:
+        UnknownName: its harness or its provider is not known.
+        InvalidSpec: it is no backend.
+    """
+    for text in config.backends:
+        asked = parse_backend(text)
+        try:
+            if asked.harness not in names(config.harnesses) and not DOTTED.fullmatch(asked.harness):
+                harness(asked.harness, config.harnesses)
+            provider(asked.provider, config)
+        except UnknownName as error:
+            raise UnknownName(error.what, where=f'[backends."{text}"]', do=error.do) from None
 
 
 def common_wires(harness: Harness, wires: Collection[str]) -> tuple[Wire, ...]:

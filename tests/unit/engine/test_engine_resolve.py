@@ -153,6 +153,18 @@ def test_egress_is_what_the_job_and_its_backend_are_granted(repository: Path) ->
     assert (none.resolved.egress, none.resolved.private) == ((), ())
 
 
+@pytest.mark.parametrize(
+    ("name", "near"), [("bear@rehearsal/m", "bare"), ("bare@rehersal/m", "rehearsal"), ("bare@x y/m", "bad backend")]
+)
+def test_a_table_of_an_unknown_backend_is_refused(repository: Path, name: str, near: str) -> None:
+    """What it demands or grants would silently hold for nobody."""
+    config = Configuration(backends={name: BackendTable(min_sandbox="sandbox")})
+    with pytest.raises(InspanError, match=near):
+        resolve(a_job(repository, sandbox="none"), config, state(), environment())
+    other = Configuration(backends={"codex@openai/other": BackendTable()}, harnesses={})
+    resolve(a_job(repository, sandbox="none"), other, state(), environment())  # control
+
+
 def test_egress_is_refused_where_it_cannot_be_held(repository: Path) -> None:
     with pytest.raises(SandboxError, match="granted destinations"):
         resolve(a_job(repository, egress=("a.org:1",), sandbox="none"), Configuration(), state(), environment())

@@ -53,10 +53,11 @@ def _toplevel(repo: str) -> str | None:
 
 
 def _check_harnesses(found: Configuration) -> None:
-    from inspan.harness.registry import harness
+    from inspan.harness.registry import harness, refuse_unknown_backends
 
     for name in found.harnesses:
         harness(name, found.harnesses)
+    refuse_unknown_backends(found)
 
 
 def _line(key: str, row: dict[str, Any], width: int) -> text.Line:
