@@ -1,4 +1,4 @@
-"""Rows 1-37 of the attack table, on the overlay and on the clone workspace, with the naive gate as the control.
+"""Rows 1-37 of the attack table, for every pair of level and workspace, with the naive gate as the control.
 
 The naive gate is ``git worktree add``, then ``git status``, ``diff``, ``add``, ``diff --cached`` and ``log`` run where the
 agent wrote. A row that no longer hurts it would prove nothing about ours.
@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -19,14 +20,19 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from attack_rows import ATTACKS, EDIT, Attack
-from workspace_kit import IDENTITY, KINDS, SANDBOX, inside, require_sandbox, sample, sh, tree_paths
+from workspace_kit import IDENTITY, SANDBOX, inside, require_sandbox, sample, sh, tree_paths
 
+import sandbox_jobs as jobs
 from inspan.spec.paths import State
 from inspan.workspace.build import plan_attempt, plan_check
 from inspan.workspace.changeset import Changeset, collect, patch
 from inspan.workspace.gate_repository import gate_git
 from inspan.workspace.plan import MountPlan
 from inspan.workspace.repository import Repository, open_repository
+
+WAYS = {"overlay": ("sandbox", "overlay"), "clone": ("sandbox", "clone"), "landlock": ("landlock", "clone")}
+"""Level and kind of workspace by the names of the parameters."""
+PARAMETERS = ["overlay", "clone", pytest.param("landlock", marks=pytest.mark.long)]
 
 
 def digest_of(root: Path) -> str:
@@ -51,12 +57,13 @@ class Ours:
         self.state = State(directory / "state")
         self.repo: Repository = open_repository(str(self.origin))
 
-    def attacked(self, script: str, kind: str) -> tuple[Changeset, bytes, MountPlan]:
+    def attacked(self, script: str, way: str) -> tuple[Changeset, bytes, MountPlan]:
         """Let an agent run ``script``; what the gate sees. The parent and the layers below stay as they were."""
-        plan = plan_attempt(self.state, self.repo, self.repo.head, "j.a1", kind=kind, owner=SANDBOX, level="sandbox")
+        level, kind = WAYS[way]
+        plan = plan_attempt(self.state, self.repo, self.repo.head, "j.a1", kind=kind, owner=SANDBOX, level=level)
         pristine = self.state.repo(self.repo.key) / "pristine"
         before = digest_of(self.origin), digest_of(pristine)
-        inside(plan, script, check=False, MARK=str(self.mark))
+        inside(plan, script, check=False, level=level, MARK=str(self.mark))
         found = collect(self.state, self.repo, self.repo.head, plan, "j.a1")
         shown = patch(self.state, self.repo, found.base, found.result or "")
         assert not os.path.lexists(self.mark), "code of the agent ran on the trusted side"
@@ -65,19 +72,26 @@ class Ours:
 
 
 @pytest.fixture
-def ours(tmp_path: Path) -> Ours:
-    require_sandbox()
-    return Ours(tmp_path)
+def ours(tmp_path: Path, request: pytest.FixtureRequest) -> Ours:
+    level, _kind = WAYS[request.node.callspec.params["way"]]
+    if level == "sandbox":
+        require_sandbox()
+        return Ours(tmp_path)
+    jobs.require(level)
+    place = Path(tempfile.mkdtemp(dir=jobs.homes(tmp_path, level)))
+    place.chmod(0o711)
+    return Ours(place)
 
 
 def rules(found: Changeset) -> set[str]:
     return {violation.rule for violation in found.violations}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", PARAMETERS)
 @pytest.mark.parametrize("attack", ATTACKS, ids=[f"{a.row:02} {a.name}" for a in ATTACKS])
-def test_the_gate_sees_through(ours: Ours, attack: Attack, kind: str) -> None:
-    found, shown, _plan = ours.attacked(attack.script, kind)
+def test_the_gate_sees_through(ours: Ours, attack: Attack, way: str) -> None:
+    level, kind = WAYS[way]
+    found, shown, _plan = ours.attacked(attack.script, way)
     assert attack.seen is None or attack.seen in shown
     if attack.rule is None:
         assert rules(found) <= {"too_big"}, found.violations
@@ -101,9 +115,9 @@ def test_the_gate_sees_through(ours: Ours, attack: Attack, kind: str) -> None:
                 "c",
                 kind=kind,
                 owner=SANDBOX,
-                level="sandbox",
+                level=level,
             )
-            assert "pycache" not in inside(check, "find . -name '*.pyc' -o -name __pycache__")
+            assert "pycache" not in inside(check, level=level, script="find . -name '*.pyc' -o -name __pycache__")
         case 24:
             assert not any("config" in path for path in result)
         case 26:
@@ -184,13 +198,13 @@ def test_control_an_honest_edit_is_seen_by_both(tmp_path: Path) -> None:
     honest = Attack(0, "honest", EDIT, frozenset())
     assert naive(tmp_path / "naive", honest) == set()
     require_sandbox()
-    for kind in KINDS:
-        found, shown, _plan = Ours(tmp_path / kind).attacked(EDIT, kind)
+    for way in ("overlay", "clone"):
+        found, shown, _plan = Ours(tmp_path / way).attacked(EDIT, way)
         assert b"EVIL=1" in shown and found.violations == () and found.ignored == ()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_33_objects_of_another_repository(ours: Ours, tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("way", PARAMETERS)
+def test_33_objects_of_another_repository(ours: Ours, tmp_path: Path, way: str) -> None:
     """The agent borrows from a repository it names; nothing of that reaches the gate's store."""
     secret = tmp_path / "secret"
     secret.mkdir()
@@ -200,7 +214,7 @@ def test_33_objects_of_another_repository(ours: Ours, tmp_path: Path, kind: str)
         EDIT
         + f"echo {secret}/.git/objects >> .git/objects/info/alternates; mkdir -p .git/refs/heads; echo {commit} > .git/refs/heads/steal"
     )
-    _found, shown, plan = ours.attacked(script, kind)
+    _found, shown, plan = ours.attacked(script, way)
     assert b"EVIL=1" in shown and b"TOPSECRET" not in shown
     assert gate_git(ours.state, ours.repo).call("cat-file", "-e", commit).returncode != 0
     written = Path(plan.upper or plan.directory) / ".git"
@@ -218,12 +232,12 @@ def test_33_objects_of_another_repository(ours: Ours, tmp_path: Path, kind: str)
     assert "TOPSECRET" in control, "a naive fetch from the agent's repository no longer delivers it"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_34_hard_link_to_a_file_outside(ours: Ours, tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("way", PARAMETERS)
+def test_34_hard_link_to_a_file_outside(ours: Ours, tmp_path: Path, way: str) -> None:
     target = ours.origin / "README.md"
     _found, shown, _plan = ours.attacked(
         f"ln {target.parent}/.git/HEAD h1; ln {tmp_path}/origin/README.md h2; ln /usr/bin/env h3; echo EVIL=1 >> h2",
-        kind,
+        way,
     )
     assert target.read_text() == "hello\n" and b"EVIL=1" in shown
     os.link(target, tmp_path / "control")
@@ -232,10 +246,10 @@ def test_34_hard_link_to_a_file_outside(ours: Ours, tmp_path: Path, kind: str) -
     assert "EVIL=1" in target.read_text(), "a hard link no longer shares the file"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_35_a_process_that_edits_after_the_end(ours: Ours, kind: str) -> None:
+@pytest.mark.parametrize("way", PARAMETERS)
+def test_35_a_process_that_edits_after_the_end(ours: Ours, way: str) -> None:
     late = "(setsid sh -c 'sleep 1; echo LATE > late.txt' >/dev/null 2>&1 &) ; "
-    found, _shown, plan = ours.attacked(late + EDIT, kind)
+    found, _shown, plan = ours.attacked(late + EDIT, way)
     time.sleep(1.5)
     assert not (Path(plan.upper or plan.directory) / "late.txt").exists()
     assert [file.path for file in found.change.files] == ["src/app.py"]
@@ -244,8 +258,8 @@ def test_35_a_process_that_edits_after_the_end(ours: Ours, kind: str) -> None:
     assert (ours.origin / "late.txt").exists(), "an unconfined process no longer outlives its parent"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_36_forged_whiteouts_and_attributes(ours: Ours, kind: str) -> None:
+@pytest.mark.parametrize("way", PARAMETERS)
+def test_36_forged_whiteouts_and_attributes(ours: Ours, way: str) -> None:
     if not Path("/usr/bin/python3").exists():
         pytest.skip("NORUN: no /usr/bin/python3 to forge attributes with")
     script = """/usr/bin/python3 -S - <<'P'
@@ -258,6 +272,6 @@ try: os.mknod("README.md.w", stat.S_IFCHR, 0)
 except OSError as e: print("mknod", e)
 P
 echo EVIL=1 > deep/new"""
-    found, shown, _plan = ours.attacked(script, kind)
+    found, shown, _plan = ours.attacked(script, way)
     result = tree_paths(ours.state, ours.repo, found.result or "")
     assert b"EVIL=1" in shown and {"src/app.py", "deep/er/f.txt", "README.md", "deep/new"} <= set(result)

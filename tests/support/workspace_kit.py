@@ -72,9 +72,14 @@ def sample(directory: Path, *, options: str = "") -> Path:
     return directory
 
 
-def inside(plan: MountPlan, script: str, *, timeout: float = 60, check: bool = True, **env: str) -> str:
-    """Run a script in the planned workspace, confined as a job is (in place at level ``none``); its output."""
-    if plan.root_inside == plan.directory:
+def inside(
+    plan: MountPlan, script: str, *, timeout: float = 60, check: bool = True, level: str | None = None, **env: str
+) -> str:
+    """Run a script in the planned workspace, confined as a job is at ``level``; its output.
+
+    Without a level it is ``sandbox`` where the workspace stands elsewhere inside, and ``none`` where it stands in place.
+    """
+    if level is None and plan.root_inside == plan.directory:
         return sh(script, plan.directory, check=check, timeout=timeout, **env)
     confinement = Confinement(
         plan=plan,
@@ -84,7 +89,9 @@ def inside(plan: MountPlan, script: str, *, timeout: float = 60, check: bool = T
         limits=Limits(),
     )
     with tempfile.TemporaryFile() as out, open(os.devnull) as null:
-        tree = driver("sandbox").start(confinement, stdin=null.fileno(), stdout=out.fileno(), stderr=out.fileno())
+        tree = driver(level or "sandbox").start(
+            confinement, stdin=null.fileno(), stdout=out.fileno(), stderr=out.fileno()
+        )
         try:
             tree.release()
             status = tree.wait(timeout)
