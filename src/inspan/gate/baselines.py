@@ -40,6 +40,17 @@ def grown(path: str, before: bytes | None, after: bytes | None) -> str:
     return f"{more.total()} accepted findings more" if more else ""
 
 
+def shrunk(before: bytes | None, after: bytes | None) -> bool:
+    """Whether a list in JSON only lost entries. Of a table nobody knows which numbers are floors."""
+    try:
+        old, new = (json.loads(data or b"null") for data in (before, after))
+    except (ValueError, RecursionError):
+        return False
+    return (
+        isinstance(old, list) and isinstance(new, list) and len(new) < len(old) and all(entry in old for entry in new)
+    )
+
+
 def _entries(data: bytes) -> Counter[str]:
     text = data.decode("utf-8", "replace")
     try:
@@ -57,7 +68,7 @@ def _leaves(at: str, value: Any, found: Counter[str]) -> None:
                 _leaves(f"{at}/{name}", inner, found)
     elif isinstance(value, list):
         for inner in value:
-            found[f"{at}[]"] += 1
+            found[f"{at}[]"] += isinstance(inner, Mapping | list)
             _leaves(f"{at}[]", inner, found)
     elif isinstance(value, int) and not isinstance(value, bool):
         found[at] += max(value, 0)

@@ -15,7 +15,7 @@ import msgspec
 
 from inspan.gate import decider_formats as formats
 from inspan.gate import decider_keys as keys
-from inspan.gate.baselines import grown, is_baseline
+from inspan.gate.baselines import grown, is_baseline, shrunk
 from inspan.gate.commands import make_targets, simple_commands
 from inspan.gate.decider_directions import differing
 from inspan.gate.decider_files import AGENT_SETTINGS, rule_of
@@ -108,6 +108,22 @@ def _in_file(touched: Touched, commands: Sequence[str], base: frozenset[str]) ->
         yield Decider(path=touched.path, key=keys.WHOLE, why=f"{why}: its mere presence moves the root directory")
 
 
+_DATA = (".json", ".txt", ".csv", ".toml", ".yml", ".yaml", ".ini", ".cfg", ".list")
+
+
+def _data_of(scripts: Collection[str], base: frozenset[str], read: Callable[[str], bytes | None]) -> set[str]:
+    """Data files beside, or below, the scripts of a check that those scripts name: thresholds, lists of exceptions."""
+    found: set[str] = set()
+    for script in scripts:
+        folder = posixpath.dirname(script)
+        text = (read(script) or b"")[:262144].decode("utf-8", "replace")
+        for name in set(re.findall(r"[\w./-]+\.(?:json|txt|csv|toml|ya?ml|ini|cfg|list)\b", text)):
+            for path in (posixpath.normpath(posixpath.join(folder, name)), posixpath.normpath(name)):
+                if path in base:
+                    found.add(path)
+    return found
+
+
 _SETTING = re.compile(r"^(-c|-p|--config|--config-file|--project|--rcfile|--settings|--rc-path|--tsconfig|--setup)$")
 _SETTINGS_FILE = re.compile(r"\.(json|jsonc|toml|ini|cfg|ya?ml|[cm]?js|ts|rc)$")
 
@@ -171,6 +187,7 @@ def changed(
     packages = frozenset(posixpath.dirname(p) for p in everything if posixpath.basename(p) == "__init__.py")
     test_roots = frozenset(posixpath.dirname(p) for p in everything if p.endswith(".py") and is_test_file(p))
     scripts = reached(commands, base, before) | _configured(commands, before)
+    scripts |= _data_of(scripts, base, before)
     names = RUNNER_MODULES | frozenset(taken)
     discovered = Globs((*harness_globs, *AGENT_SETTINGS))
     out: list[Decider] = []
@@ -179,8 +196,10 @@ def changed(
         shadow = _shadow(t, packages, test_roots, names)
         if shadow is not None:
             found.append(shadow)
-        if t.path in scripts and not found and rule_of(t.path) is None:
-            found.append(Decider(path=t.path, key=keys.WHOLE, why="a check runs or reads this file"))
+        if t.path in scripts and not found and rule_of(t.path) is None and not shrunk(t.before, t.after):
+            more = grown(t.path, t.before, t.after) if t.path.endswith(_DATA) else ""
+            rule = "baseline_grown" if more and t.before is not None else "decider_changed"
+            found.append(Decider(path=t.path, key=more or keys.WHOLE, why="a check runs or reads this file", rule=rule))
         if discovered.match(t.path) and not found:
             found.append(Decider(path=t.path, key=keys.WHOLE, why="settings a harness discovers and obeys"))
         if is_baseline(t.path) and not found and (more := grown(t.path, t.before, t.after)):

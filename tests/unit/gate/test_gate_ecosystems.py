@@ -179,6 +179,20 @@ def test_settings_named_by_the_command_or_by_a_script():
     assert not found("ci/easy.config.txt", "a", "b", commands=["npx jest"])
 
 
+def test_lists_that_the_check_itself_reads():
+    script = {"tools/lint.py": b"ACCEPTED = json.loads((HERE / 'accepted.json').read_text())\n"}
+    args = {"commands": ["python tools/lint.py"], "base": ["tools/lint.py"], "read": script}
+    assert found("tools/accepted.json", '["a"]', '["a", "b"]', **args) == {
+        ("baseline_grown", "1 accepted findings more")
+    }
+    assert found("tools/accepted.json", '{"min": 80}', '{"min": 60}', **args) == {("decider_changed", "(whole file)")}
+    assert not found("tools/accepted.json", '["a", "b"]', '["a"]', **args)
+    assert not found("tools/other.json", '["a"]', '["a", "b"]', **args)
+    assert not found(
+        "tools/accepted.json", '["a"]', '["a", "b"]', commands=["pytest"], base=["tools/lint.py"], read=script
+    )
+
+
 def test_aliases_that_multiply_are_whole_files():
     bomb = "a: &a [x, x]\n" + "".join(
         f"b{i}: &b{i} [*{'a' if not i else f'b{i - 1}'}, *{'a' if not i else f'b{i - 1}'}]\n" for i in range(30)

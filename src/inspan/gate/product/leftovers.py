@@ -19,13 +19,13 @@ _MADE_UP = re.compile(
     "|".join(
         (
             rf"\b(simulated?|dummy|fake[ds]?|mock(ed)?|sample|hard-?coded|stub(bed)?|placeholder|canned|made-?up|"
-            rf"temporary|invented|random|example) {_DATA}\b",
+            rf"temporary|invented|random) {_DATA}\b",
             r"\b(simulat\w+|fak\w+|mock\w*|stub\w*|hard-?coded|placeholder\w*|pretend\w*)\b.{0,40}"
             r"\b(for now|until|instead of|later|in production)\b",
             r"\b(return|use|just|simply|keep)\w*\b.{0,40}\bfor now\b",
             r"\b(a|the) real (implementation|system|app|version|service)\b|^\W*simulated\b",
             r"\bnot (yet )?implemented\b|\bto be implemented\b",
-            r"\b(would|should) (normally|actually|really) (call|query|fetch|read|load|compute|come)\b|\bstand-?in for\b",
+            r"\b(would|should) (normally|actually|really) (call|query|fetch|read|load|compute)\b|\bstand-?in for\b",
             r"^\W*(simulated|placeholder|stub|dummy|fake|mock)\W*$",
         )
     ),

@@ -72,7 +72,11 @@ class RustReader(TreeReader):
                 self.imports[text(name)] = squeezed(text(node))
         elif kind == "call_expression":
             self._method(node, within)
-        if kind.endswith("_item") and not within and any(c.type == "visibility_modifier" for c in node.children):
+        if (
+            kind.endswith("_item")
+            and not within
+            and any(c.type == "visibility_modifier" and text(c) == "pub" for c in node.children)
+        ):
             self._public(node)
         if kind in _CONDITIONAL:
             self._conditional(node, within)
