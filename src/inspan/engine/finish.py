@@ -16,6 +16,7 @@ from inspan.engine.records import Progress, Resolved
 from inspan.engine.setup import forget_setup
 from inspan.engine.stages import failed, stage
 from inspan.errors import DeliveryError, InspanError, WorkspaceError
+from inspan.gate.claims import contradicted
 from inspan.gate.report import receipt_of
 from inspan.outcome.decide import Decision, Finding, Situation, decide, delivered
 from inspan.outcome.reasons import Verdict
@@ -180,7 +181,8 @@ def _details(context: Context, progress: Progress) -> dict[str, Any]:
         "isolation": _isolation(context, progress),
     }
     if collected is not None:
-        fields |= {"claims": collected.claims, "contradictions": collected.contradictions}
+        against = contradicted(collected.claims.summary, gated.results if gated else ())
+        fields |= {"claims": collected.claims, "contradictions": (*collected.contradictions, *against)}
         fields |= {"usage": collected.usage}
     if gated is not None:
         fields |= {"checks": gated.results, "receipt": gated.receipt}
