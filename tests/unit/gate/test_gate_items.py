@@ -285,3 +285,36 @@ def test_replaced_parts_are_told():
         old.replace(b"def test_a():", b"def test_a(monkeypatch):\n    monkeypatch.setattr('time.sleep', lambda a: 2)"),
     )
     assert python.parse("t.py", old).imports == {"total": "shop"}
+
+
+def test_tests_that_look_at_the_same_things_are_one():
+    def moved(path, old, new):
+        return dict(compare_tests({path: parse(path, old)}, {path: parse(path, new)}).moved)
+
+    old = b'#[test]\n#[should_panic(expected = "heavy")]\nfn panics() { all(&["1kg", "20kg"]); }\n'
+    new = b'#[test]\nfn none_then() { assert_eq!(all(&["1kg", "20kg"]), None); }\n'
+    assert moved("tests/a.rs", old, new) == {"tests/a.rs::panics": "tests/a.rs::none_then"}
+    assert not moved("tests/a.rs", old, new.replace(b"20kg", b"2kg"))
+    py = b"def test_half():\n    assert price(10, rate(2)) == 5\n"
+    assert moved(
+        "t.py", py, b"def test_third():\n    # all of it new\n    assert price(10, rate(2)) == 3333, 'a long message'\n"
+    )
+    assert not moved("t.py", py, b"def test_third():\n    assert price(11, rate(2)) == 3333, 'a long message'\n")
+
+
+def test_an_error_by_identity_is_one_step_below_its_text_and_a_helper_changes_nothing():
+    def loose(old, new):
+        frame = b"package a\n\nfunc must(t *testing.T, s string) int {\n\tgot, err := Parse(s)\n\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\treturn got\n}\n\nfunc TestA(t *testing.T) {\n%s\n}\n"
+        (found,) = compare_tests(
+            {"a_test.go": parse("a_test.go", frame % old)}, {"a_test.go": parse("a_test.go", frame % new)}
+        ).loosening.values()
+        return found
+
+    named = loose(b'if err == nil || err.Error() != "x" { t.Error() }', b"if !errors.Is(err, ErrX) { t.Error() }")
+    assert named.steps == 1 and not named.dropped
+    helped = loose(
+        b'got, err := Parse("3")\nif err != nil { t.Fatal(err) }\nif got != 3 { t.Error() }',
+        b'if got := must(t, "3"); got != 3 { t.Error() }',
+    )
+    assert helped.tame
+    assert loose(b"if f() != 1 { t.Error() }\nif g() == nil { t.Error() }", b"if f() != 1 { t.Error() }").dropped

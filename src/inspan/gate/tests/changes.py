@@ -11,6 +11,7 @@ from inspan.gate.tests.items import Item, Items, Module
 from inspan.gate.tests.snapshots import Snapshots, rewritten
 from inspan.gate.tests.strength import Loosening, compare
 
+_TRIVIAL = frozenset(repr(v) for v in (None, True, False, 0, 1, "", b"")) | {"null", "true", "false", "nil"}
 _PAIRS = 20_000
 """Pairs of items that are compared by similarity; beyond it only equal ones are paired."""
 
@@ -78,14 +79,24 @@ def _similar(a: Item, b: Item) -> bool:
     return matcher.real_quick_ratio() >= 0.75 and matcher.quick_ratio() >= 0.75 and matcher.ratio() >= 0.75
 
 
+def _same_scene(a: Item, b: Item) -> bool:
+    """Whether two tests of one file look at the same things: at the same calls, or with the same literals and calls."""
+    if a.path != b.path:
+        return False
+    subjects = [sorted(x.subject for x in i.assertions) for i in (a, b)]
+    if subjects[0] == subjects[1] and any("(" in s for s in subjects[0]):
+        return True
+    return bool(a.constants - _TRIVIAL) and a.constants <= b.constants and bool(a.calls) and a.calls == b.calls
+
+
 def _moves(gone: list[Item], fresh: list[Item]) -> dict[str, str]:
-    """Pair items that vanished with items that appeared: by equal body, then by equal shape, then by similarity; of
-    several partners, the one with the same name, then the one in the same file."""
+    """Pair items that vanished with items that appeared: by equal body, by equal shape, by similarity, by what they
+    look at; of several partners, the one with the same name, then the one in the same file."""
     out: dict[str, str] = {}
     free = {i.id: i for i in fresh}
     rules: list[Callable[[Item, Item], bool]] = [_same_body, _same_shape]
     if len(gone) * len(fresh) <= _PAIRS:
-        rules.append(_similar)
+        rules += [_similar, _same_scene]
     for same in rules:
         for item in gone:
             if item.id in out:
@@ -96,9 +107,6 @@ def _moves(gone: list[Item], fresh: list[Item]) -> dict[str, str]:
                 out[item.id] = partner.id
                 del free[partner.id]
     return out
-
-
-_TRIVIAL = frozenset(repr(v) for v in (None, True, False, 0, 1, "", b"")) | {"null", "true", "false", "nil"}
 
 
 def _folds(gone: list[Item], candidates: list[Item]) -> dict[str, str]:

@@ -90,6 +90,9 @@ def _partner(old: Assertion, rest: list[Assertion]) -> Assertion | None:
     return rest[0] if rest else None
 
 
+_NOTHING = frozenset(("nil", "null", "None", "undefined"))
+
+
 def _key(assertion: Assertion) -> tuple[object, ...]:
     same = (assertion.subject, assertion.strength, assertion.constants, assertion.tolerance)
     return (*same, assertion.guarded, assertion.snapshot)
@@ -108,7 +111,8 @@ def _grown(old: Assertion, new: Assertion) -> float:
 
 def compare(old: Iterable[Assertion], new: Iterable[Assertion], constants: frozenset[str]) -> Loosening:
     """How much less the new assertions demand. ``constants``: all literals of the new item, its parameters included."""
-    before, rest = list(old), list(new)
+    before, asked = list(old), list(new)
+    rest = list(asked)
     could = any(a.strength > Strength.NOTHING for a in before)
     can = any(a.strength > Strength.RUNS for a in rest)
     nothing = could and not can and any(a.strength > Strength.RUNS for a in before)
@@ -119,18 +123,23 @@ def compare(old: Iterable[Assertion], new: Iterable[Assertion], constants: froze
             rest.remove(twin)
     out = Loosening(nothing=nothing)
     subjects = {a.subject for a in rest}
-    for assertion in sorted(before, key=lambda a: a.subject not in subjects):
+    for assertion in sorted(before, key=lambda a: (a.subject not in subjects, -a.strength)):
         if assertion.strength > Strength.NOTHING:
-            out = _with(out, assertion, rest, constants)
+            out = _with(out, assertion, rest, constants, asked)
     return out
 
 
-def _with(out: Loosening, old: Assertion, rest: list[Assertion], constants: frozenset[str]) -> Loosening:
-    """The comparison with one more old assertion, whose partner is taken from ``rest``."""
+def _with(
+    out: Loosening, old: Assertion, rest: list[Assertion], constants: frozenset[str], asked: list[Assertion]
+) -> Loosening:
+    """The comparison with one more old assertion, whose partner is taken from ``rest``; one that another one of the new
+    assertions (``asked``) implies is not missed."""
     new = _partner(old, rest)
     replace = msgspec.structs.replace
     if new is None:
-        if old.strength > Strength.RUNS and (not old.constants or not old.constants <= constants):
+        kept = old.constants - _NOTHING
+        implied = not kept and any(a.subject == old.subject and a.strength >= old.strength for a in asked)
+        if old.strength > Strength.RUNS and not implied and (not kept or not kept <= constants):
             return replace(out, dropped=(*out.dropped, old.text), lines=(*out.lines, f"- {old.text}"))
         return out
     rest.remove(new)

@@ -57,6 +57,7 @@ def assertions(top: Node, known: Followed[Node]) -> Iterator[Assertion]:
             found = list(_conditional(node, at))
             if found:
                 yield from found
+                yield from _before(node, at, known)
                 otherwise = node.child_by_field_name("alternative")
                 left += [(otherwise, at)] if otherwise is not None else []
                 continue
@@ -77,6 +78,15 @@ def assertions(top: Node, known: Followed[Node]) -> Iterator[Assertion]:
             if child.type == "return_statement" and node.type in ("block", "statement_list"):
                 here = here._replace(dead=True)
         left += reversed(inner)
+
+
+def _before(node: Node, at: Place, known: Followed[Node]) -> Iterator[Assertion]:
+    """Assertions behind the calls in the head of a condition."""
+    for head in ("initializer", "condition"):
+        inner = node.child_by_field_name(head)
+        for call in walk(inner) if inner is not None else ():
+            if call.type == "call_expression" and method(call) in known:
+                yield from known.behind(method(call), _made(call, _looked_at(call), S.EQUAL, at))
 
 
 def _looked_at(call: Node) -> str:
@@ -171,7 +181,7 @@ def _comparison(condition: Node) -> tuple[str, Strength, float | None]:
             return subject, S.RUNS, None
         if subject.startswith("len ("):
             return subject, S.ORDER, None
-        return subject, S.EQUAL, None
+        return subject.removesuffix(" . Error ( )"), S.EQUAL, None
     if operator == "==":
         return subject, S.TRUTHY, None
     if "math . Abs" in subject or re.search(r"(?i)\b(diff|delta|abs)\b", subject):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SUFFIXES: tuple[str, ...] = ("_again", "_twice", "_once_more", "_also")
 _DISABLING = re.compile(r"^(?:ignore\b|cfg_attr\b.*\bignore\b)")
+_SAID = re.compile(r"^(should_panic|ignore|doc|cfg|cfg_attr|allow|expect)\b")
 _EXPECTED = re.compile(r'expected = (".*")')
 _FRAMEWORK = frozenset(
     ("unwrap", "expect", "unwrap_err", "expect_err", "Ok", "Err", "Some", "to_string", "into", "from")
@@ -120,7 +121,8 @@ class _Reader:
             expected = _EXPECTED.search(panics)
             found = panicking(found, expected[1] if expected else None, node)
         disabled = next((m.split(" ", 1)[0] for m in marks if _DISABLING.match(m)), None)
-        cases = [t.text for a in part.attribute_nodes for t in tokens(a) if t.kind == "literal"]
+        rows = [a for a, said in zip(part.attribute_nodes, part.attributes, strict=True) if not _SAID.match(said)]
+        cases = [t.text for a in rows for t in tokens(a) if t.kind == "literal"]
         return Item(
             id="::".join([self.target, *self.modules, *part.within, name]),
             path=self.path,
