@@ -32,7 +32,7 @@ from inspan.workspace.bare import Base, begin_with, lacking, plan_bare
 from inspan.workspace.build import SetupLayer, discard, find_setup, freeze_setup, plan_setup
 from inspan.workspace.changeset import Changeset
 from inspan.workspace.plan import MountPlan
-from inspan.workspace.setup import building, drop_setup, freeze, intact, is_unfit, note_unfit, setup_scratch
+from inspan.workspace.setup import building, drop_setups, freeze, intact, is_unfit, note_unfit, setup_scratch
 
 LONGEST = 1800.0
 """Seconds one set-up command may take."""
@@ -148,7 +148,7 @@ def _order(context: Context, job: str, base: str, commands: Sequence[str], tools
         key_of(context, resolved, seen, commands[: shared or None], toolset),
         key_of(context, resolved, base, commands, toolset),
     )
-    name = _once(job) if once else None
+    name = f"{_once(job)}{keys[1][:16]}" if once else None
     return _Order(context, job, resolved, base, tuple(commands), toolset, shared, inputs, keys, name)
 
 
@@ -219,13 +219,13 @@ def _write_note(order: _Order, plan: MountPlan) -> None:
 
 
 def _once(job: str) -> str:
-    """Name of the layer that serves one attempt's checks alone."""
-    return f"once-{attempt_id(job, 1)}"
+    """What the names of the layers that serve one attempt's checks alone begin with."""
+    return f"once-{attempt_id(job, 1)}-"
 
 
 def forget_once(context: Context, job: str) -> None:
     """Remove the layer that was made for the checks of this job's attempt alone. Idempotent."""
-    drop_setup(context.state, context.resolved(job).repository, _once(job))
+    drop_setups(context.state, context.resolved(job).repository, _once(job))
 
 
 def forget_setup(context: Context, job: str) -> None:

@@ -138,6 +138,8 @@ def _frozen(place: Path) -> _Frozen | None:
         return msgspec.json.decode((place / "meta.json").read_bytes(), type=_Frozen)
     except FileNotFoundError:
         return None
+    except msgspec.DecodeError:
+        return _Frozen(changed_tracked=())  # unreadable, and so without the seals of anything
 
 
 def _intact(place: Path, frozen: _Frozen) -> bool:
@@ -151,15 +153,16 @@ def _seals(place: Path) -> tuple[str, ...]:
     return seal(place / "layer"), seal(place / "home")
 
 
-def drop_setup(state: State, repo: Repository, key: str) -> None:
-    """Remove the layer of that key, where there is one; nothing may stand on it any more."""
-    place = _place(state, repo, key)
+def drop_setups(state: State, repo: Repository, prefix: str) -> None:
+    """Remove the layers whose key begins so; nothing may stand on them any more."""
+    home = _place(state, repo, prefix).parent
     try:
-        with locked(state, repo):
-            if place.exists():
-                remove_tree(set_aside(place))
+        for place in home.glob(f"{glob.escape(prefix)}*"):
+            with locked(state, repo):
+                if place.exists():
+                    remove_tree(set_aside(place))
     except OSError as refused:
-        raise state_error(refused, place) from refused
+        raise state_error(refused, home) from refused
 
 
 @contextmanager
@@ -174,25 +177,32 @@ def building(state: State, repo: Repository, key: str, *, cancelled: Callable[[]
     final = _place(state, repo, key)
     made(final.parent)
     lock = final.with_name(f"{_LOCK}{key}")
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    while (descriptor := _held(lock)) is None:
+        if cancelled():
+            raise WorkspaceError(
+                "cancelled while another job made the set-up layer", where=os.fspath(final), reason="setup_failed"
+            )
+        time.sleep(_LOOK)
     try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if cancelled():
-                    raise WorkspaceError(
-                        "cancelled while another job made the set-up layer",
-                        where=os.fspath(final),
-                        reason="setup_failed",
-                    ) from None
-                time.sleep(_LOOK)
         for left in final.parent.glob(f"{SCRATCH}{glob.escape(key)}-*"):
             remove_tree(left)
         yield
     finally:
+        lock.unlink(missing_ok=True)
         os.close(descriptor)
+
+
+def _held(lock: Path) -> int | None:
+    """A descriptor that holds ``lock``, the one that stands there now; None while somebody else does."""
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_ino == os.lstat(lock).st_ino:
+            return descriptor
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    os.close(descriptor)
+    return None
 
 
 def note_unfit(state: State, repo: Repository, key: str) -> None:

@@ -123,6 +123,8 @@ def attacks() -> dict[str, Callable[[Path], object]]:
         "link": lambda layer: os.link(layer / "layer/.venv/f", layer / "stolen"),
         "home": lambda layer: (layer / "home/.bashrc").write_text("evil"),
         "whole directory": lambda layer: sh("cp -a layer copy; rm -r layer; mv copy layer", layer),
+        "garbled": lambda layer: (layer / "meta.json").write_text("{"),
+        "of an earlier version": lambda layer: (layer / "meta.json").write_text('{"changed_tracked": []}'),
         "gone": lambda layer: sh("rm -r layer", layer),
         "attribute": lambda layer: os.setxattr(layer / "layer/.venv", "user.overlay.opaque", b"y"),
     }
@@ -197,6 +199,7 @@ def test_one_makes_a_layer_and_the_others_wait(place: tuple[State, Repository]) 
         assert asked.is_set() and [error.reason for error in refused] == ["setup_failed"]
     with building(state, repo, "k", cancelled=lambda: True):
         pass
+    assert not list((state.repo(repo.key) / "setup").glob(".lock-*"))
 
 
 def test_the_right_to_make_a_layer_falls_with_its_holder(place: tuple[State, Repository]) -> None:
