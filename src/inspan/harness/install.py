@@ -137,32 +137,33 @@ def _first_start(file: str, directory: str, version: str, confine: Confine) -> s
 
 
 def _sandboxed(state: State) -> Confine:
-    """The default confinement: an empty workspace and home, no network."""
+    """What ``auto`` gives a job: an empty workspace and home, no network."""
 
     def confine(argv: tuple[str, ...], binds: tuple[Bind, ...]) -> tuple[int | None, bytes]:
-        from inspan.sandbox.levels import owner, probe
+        from inspan.sandbox.levels import AUTO, choose, owner
+        from inspan.spec.levels import promises
+        from inspan.workspace.passage import open_passage
 
-        proof = probe("sandbox", str(state.root))
-        if not proof.available:
-            raise SandboxError(f"no sandbox here: {proof.detail}", do=proof.enable)
-        who = owner("sandbox")
+        level = choose(AUTO, state_dir=str(state.root), rehearsal=False, allow_none=False)
+        who, own_mounts = owner(level), promises(level).own_mounts
         scratch = tempfile.mkdtemp(prefix=".start-", dir=state.harness)
         workspace, home = os.path.join(scratch, "ws"), os.path.join(scratch, "home")
         try:
             for leaf in (workspace, home):
                 os.mkdir(leaf, 0o700)
                 os.chown(leaf, who.uid, who.gid)
-            plan = MountPlan(
-                kind="clone", root_inside="/workspace", directory=workspace, home=home, uid=who.uid, gid=who.gid
-            )
-            return _run(argv, plan, binds)
+            if not own_mounts:
+                open_passage(state.root, Path(workspace), who)
+            root = "/workspace" if own_mounts else workspace
+            plan = MountPlan(kind="clone", root_inside=root, directory=workspace, home=home, uid=who.uid, gid=who.gid)
+            return _run(level, argv, plan, binds)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
     return confine
 
 
-def _run(argv: tuple[str, ...], plan: MountPlan, binds: tuple[Bind, ...]) -> tuple[int | None, bytes]:
+def _run(level: str, argv: tuple[str, ...], plan: MountPlan, binds: tuple[Bind, ...]) -> tuple[int | None, bytes]:
     """Start one confined program and wait for it."""
     from inspan.sandbox.contract import Confinement
     from inspan.sandbox.levels import driver
@@ -171,7 +172,7 @@ def _run(argv: tuple[str, ...], plan: MountPlan, binds: tuple[Bind, ...]) -> tup
 
     tools = toolset(os.defpath, checkout=None, home=plan.home, extra=binds)
     confinement = Confinement(plan=plan, argv=argv, env={"PATH": tools.path}, tools=tools.binds, ports=0)
-    ran = run_confined(driver("sandbox"), confinement, timeout=FIRST_START_SECONDS)
+    ran = run_confined(driver(level), confinement, timeout=FIRST_START_SECONDS)
     return ran.exit, ran.output
 
 

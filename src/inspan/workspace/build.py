@@ -29,7 +29,6 @@ from inspan.workspace.layers import (
 )
 from inspan.workspace.layout import Meta, Owner, gate_dir, made, state_error
 from inspan.workspace.objects import Objects
-from inspan.workspace.own_objects import pack_base
 from inspan.workspace.passage import open_passage
 from inspan.workspace.place import inside_root
 from inspan.workspace.plan import Bind, MountPlan
@@ -302,15 +301,15 @@ def _clone(
     write_branch(tree / ".git", repo, base, attempt)
     if promises(level).own_mounts:
         binds = _binds(state, repo, meta, shares, root)
-    elif promises(level).hides_host:
-        pack_base(state, repo, base, tree / ".git")
     else:
         (tree / ".git/objects/info/alternates").write_bytes(alternates_file(meta.stores))
+        binds = tuple(Bind(source=store, target=store) for store in meta.stores)
     if shares:
         (tree / ".git/info/exclude").write_bytes(exclude_lines(shares))
     _refresh_clone(state, repo, tree, owner)
     if not promises(level).own_mounts:
-        open_passage(state.root, tree, owner)
+        for used in (tree, *map(Path, meta.stores)):
+            open_passage(state.root, used, owner)
     return MountPlan(
         kind="clone",
         root_inside=root,

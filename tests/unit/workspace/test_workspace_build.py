@@ -181,12 +181,17 @@ def test_a_read_only_plan(place: tuple[State, Repository]) -> None:
     assert "hello" in out and "Read-only file system" in out
 
 
-def test_level_none_stands_in_place(tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", ["none", "landlock"])
+def test_without_mounts_a_workspace_stands_in_place_and_borrows_from_the_state_alone(
+    tmp_path: Path, level: str
+) -> None:
     repo = open_repository(str(sample(tmp_path / "r")))
     plan = plan_attempt(
-        State(tmp_path / "state"), repo, repo.head, "j.a1", kind="clone", owner=SELF, level="none", share=("src",)
+        State(tmp_path / "state"), repo, repo.head, "j.a1", kind="clone", owner=SELF, level=level, share=("src",)
     )
-    assert plan.root_inside == plan.directory and plan.binds == ()
+    assert plan.root_inside == plan.directory
+    assert plan.binds and all(b.source == b.target and not b.writable for b in plan.binds)
+    assert all(Path(bind.source).is_relative_to(tmp_path / "state") for bind in plan.binds)
     assert sh("git status --porcelain; git log --oneline | wc -l; git fsck", plan.directory).split()[0] == "1"
 
 
