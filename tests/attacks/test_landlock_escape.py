@@ -163,8 +163,13 @@ found = {
 print(json.dumps(found))
 """
 
-NOT_HELD = ("know", "change the mode", "change the times", "command line of another")
-"""What a process of the same user can do all the same; see ``docs/security.md``."""
+NOT_HELD = {
+    "know": "that a file is there, and its metadata, can be seen",
+    "change the mode": "the mode of the same user's files can be changed, not their content",
+    "change the times": "so can their times",
+    "command line of another": "command lines of other processes can be seen",
+}
+"""What a process of the same user can do all the same, and why that is said in ``docs/security.md``."""
 FREE_BUT = {"mount in a namespace", "signal its keeper"}
 """Attempts whose success outside depends on the host."""
 

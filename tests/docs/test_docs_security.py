@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
+from typing import Any
 
 from inspan.spec.levels import DEFAULT, PROMISES
 
@@ -37,3 +39,32 @@ def test_every_level_says_how_it_holds() -> None:
         boundary = "no boundary" if level.boundary == "none" else level.boundary
         assert f"`{name}`: {boundary}. Limits: {level.limits}. Proof: {level.proof or 'nothing is shown'}." in text
     assert f"`auto` means `{DEFAULT}`" in text
+
+
+TESTS = Path(__file__).resolve().parents[1]
+
+
+def written(module: str, name: str) -> dict[Any, Any]:
+    """The dictionary a test module gives a name at its top level, without running the module."""
+    tree = ast.parse((TESTS / module).read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+            found: dict[Any, Any] = ast.literal_eval(node.value)
+            return found
+    raise AssertionError(f"{module} has no {name}")
+
+
+def test_the_exceptions_of_the_suites_are_the_page_s_and_no_others() -> None:
+    wanted = {
+        *(
+            (level, what, why)
+            for (level, what), why in written("conformance/test_sandbox_drivers.py", "EXCEPTIONS").items()
+        ),
+        *(("landlock", what, why) for what, why in written("attacks/test_landlock_escape.py", "NOT_HELD").items()),
+        *(("gvisor", what, why) for what, (_, why) in written("attacks/test_guest_escape.py", "EXCEPTIONS").items()),
+    }
+    section = PAGE.partition("## Expected exceptions")[2]
+    rows = {tuple(cell.strip() for cell in line.strip("|").split("|")) for line in section.splitlines() if "|" in line}
+    listed = {(level.strip("`"), what, why) for level, what, why in rows if level.startswith("`")}
+    print(f"{len(listed)} exceptions")
+    assert listed == wanted
