@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import msgspec
 import pytest
 
+from inspan.engine.context import Context
 from inspan.engine.records import Resolved, dump, load
 from inspan.engine.resolve import resolve
+from inspan.engine.setup_key import key_of
 from inspan.errors import (
     HarnessError,
     InspanError,
@@ -21,6 +25,7 @@ from inspan.errors import (
     UnknownName,
 )
 from inspan.sandbox import levels
+from inspan.sandbox.tools import Toolset
 from inspan.spec.backends import BackendTable, EgressTable
 from inspan.spec.config import Configuration
 from inspan.spec.job import Job
@@ -151,6 +156,9 @@ def test_egress_is_what_the_job_and_its_backend_are_granted(repository: Path) ->
     assert (found.egress, found.private) == (("127.0.0.1:9", "index.example:443"), ("127.0.0.1:9",))
     none = resolve(a_job(repository, sandbox="sandbox", backend="bare@rehearsal/x"), granting(), state(), environment())
     assert (none.resolved.egress, none.resolved.private) == ((), ())
+    tools, asks = Toolset(binds=(), path="/bin", names=()), cast("Context", SimpleNamespace(environ=environment()))
+    keys = [key_of(asks, r, "b" * 40, ["make"], tools) for r in (found, none.resolved, none.resolved)]
+    assert keys[0] != keys[1] == keys[2], "what one job may reach is not done for another that may not"
 
 
 @pytest.mark.parametrize(
