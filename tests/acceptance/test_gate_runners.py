@@ -138,3 +138,23 @@ def test_an_early_end_is_no_result(tmp_path, name):
     assert report.checks.state is FacetState.FAILED and "checks_failed" in report.checks.reasons, shown(report)
     if report.results[0].exit == 0:
         assert "results_missing" in rules(report, "reject"), shown(report)
+
+
+@pytest.mark.long
+def test_a_project_moved_to_another_runner_as_allowed_is_accepted_with_its_tests(tmp_path):
+    """jest as base has it, vitest as the result has it: the same ids from both."""
+    bench = RunnerBench(tmp_path, "jest")
+    test = "import {add, id} from './calc';\\nimport {expect, test} from 'vitest';\\n"
+    script = (
+        "sed -i 's/\"jest\"/\"vitest run\"/' package.json; sed -i 's/a - b/a + b/' calc.js; "
+        f"sed -i \"1s#.*#{test}#\" calc.test.js; sed -i 's/^exports\\.\\(\\w*\\) =/export const \\1 =/' calc.js"
+    )
+    asked: dict[str, Any] = {
+        "prompt": "fix add and move from jest to vitest",
+        "may_change": ("package.json", "*.test.js"),
+    }
+    report = judged(bench, "jest", script, **asked)
+    assert report.results[0].exit == 0 and report.results[0].counts == {"passed": 2}, shown(report)
+    assert not rules(report, "reject"), shown(report)
+    refused = judged(bench, "jest", script)
+    assert "decider_changed" in rules(refused, "reject"), shown(refused)

@@ -59,6 +59,7 @@ def run(
         root_inside=str(tree), env=own, only=only,
     )  # fmt: skip
     for name, data in arranged.files.items():
+        (shim / name).parent.mkdir(parents=True, exist_ok=True)
         (shim / name).write_bytes(data)
         (shim / name).chmod(0o644 if (shim / name).suffix else 0o755)
     done = subprocess.run(

@@ -12,7 +12,7 @@ from inspan.gate.evidence_of_product import judge_product
 from inspan.gate.evidence_of_tests import judge_tests
 from inspan.gate.exit_evidence import judge_exit
 from inspan.gate.other_tree import elsewhere, links, references
-from inspan.gate.runners import Runner, detect
+from inspan.gate.runners import Runner, detect, either
 from inspan.gate.tests.judge import shown
 from inspan.outcome.decide import Finding
 from inspan.outcome.records import CheckResult, FacetState, Violation
@@ -91,7 +91,7 @@ def _other_tree(context: GateContext, foreign: tuple[str, ...]) -> ChecksVerdict
 
 def _judged(context: GateContext, both: Trees, check: Check) -> tuple[CheckResult, list[Violation]]:
     """One check on base and on the result."""
-    runner = detect(check.command, both.before, report=check.junit)
+    runner = either(*(detect(check.command, read, report=check.junit) for read in (both.before, both.after)))
     context.say(f"check {check.name} on base")
     base = run_on_base(context, check, runner)
     if context.result == context.base:

@@ -148,9 +148,11 @@ def _run(
 
 
 def _place(shim: Path, arranged: Arranged) -> None:
-    """Write the shim files; those without a suffix are programs."""
+    """Write the shim files, names with folders too; those without a suffix are programs."""
     for name, data in arranged.files.items():
         file = shim / name
+        for folder in reversed(file.relative_to(shim).parents[:-1]):
+            (shim / folder).mkdir(mode=0o755, exist_ok=True)
         file.write_bytes(data)
         file.chmod(0o644 if file.suffix else 0o755)
 

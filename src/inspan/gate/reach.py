@@ -23,6 +23,7 @@ _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _INCLUDE = re.compile(r"^(?:-include|sinclude|include|-?import\??|mod)\s+(.+)$")
 _RULE = re.compile(r"^([^\s:=#][^:=#]*?)\s*::?(?!=)(.*)$")
 _NODE = frozenset(("npm", "pnpm", "yarn", "bun"))
+_SHORT = {"t": "test", "tst": "test", "rum": "run", "run-script": "run"}
 _BUILT_IN = frozenset(("test", "start", "stop", "restart"))
 
 
@@ -178,7 +179,7 @@ def _scripts(words: list[str], package: str) -> list[str]:
         return []
     if not isinstance(scripts, dict):
         return []
-    called = [w for w in words[1:] if not w.startswith("-")]
+    called = [_SHORT.get(w, w) for w in words[1:] if not w.startswith("-")]
     names = [w for w in called if w in scripts or w in _BUILT_IN]
     wanted = [f"{when}{name}" for name in names for when in ("pre", "", "post")]
     return [str(scripts[name]) for name in wanted if name in scripts]

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspan.gate.digest import LIMIT, digest
-from inspan.gate.runners import detect, read_results
+from inspan.gate.runners import detect, either, read_results
 from inspan.gate.runners.contract import Left
 from inspan.redact import Redactor
 from support.runner_bench import run
@@ -227,7 +227,7 @@ FILES = {
 @pytest.mark.parametrize(
     ("command", "name"),
     [
-        ("npm test", "jest"), ("npm t", None), ("npm run test -- --coverage", "jest"), ("npm run lint", None),
+        ("npm test", "jest"), ("npm t", "jest"), ("npm run test -- --coverage", "jest"), ("npm run lint", None),
         ("npm run unit", "vitest"), ("yarn test", "jest"), ("pnpm test", "jest"), ("cd web && npm test", "node"),
         ("npx jest", "jest"), ("npx --yes vitest run", "vitest"), ("pnpm exec jest", "jest"), ("yarn vitest", "vitest"),
         ("pnpm vitest run", "vitest"), ("npm exec jest", "jest"), ("npm install && npx jest", "jest"),
@@ -254,6 +254,15 @@ def test_a_project_with_a_runner_of_its_own_counts_by_status():
     settings = {".cargo/config.toml": b'[target.x86_64-unknown-linux-gnu]\nrunner = "sudo -E"\n'}
     assert detect("cargo test", settings.get) is None
     assert detect("cargo test", {".cargo/config.toml": b"[build]\njobs = 2\n"}.get) is not None
+
+
+def test_a_runner_that_the_result_brings_is_read_beside_bases():
+    jest, vitest, report = detect("jest"), detect("vitest"), detect("rake", report="r.xml")
+    assert either(jest, vitest).name == "jest+vitest" and either(jest, jest) == jest
+    assert either(None, jest) == jest and either(jest, None) == jest and either(None, None) is None
+    assert either(jest, report) == jest and either(report, report) == report
+    assert either(report, jest) == report and either(None, report) is None
+    assert either(detect("node --test"), detect("node --test --test-reporter=dot")).parts == detect("node --test").parts
 
 
 def test_a_report_is_found_where_the_command_runs():

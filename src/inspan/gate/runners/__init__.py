@@ -4,6 +4,6 @@ One module per family of runners; ``registry`` lists them. Adding a runner is on
 """
 
 from inspan.gate.runners.contract import Arranged, Part, Runner
-from inspan.gate.runners.registry import arrange, detect, explained, read_results
+from inspan.gate.runners.registry import arrange, detect, either, explained, read_results
 
-__all__ = ["Arranged", "Part", "Runner", "arrange", "detect", "explained", "read_results"]
+__all__ = ["Arranged", "Part", "Runner", "arrange", "detect", "either", "explained", "read_results"]

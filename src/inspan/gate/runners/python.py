@@ -51,7 +51,7 @@ def _arrange(request: Request, arranged: Arranged, shim: str) -> Arranged:
     name = f"results_{request.token[:12]}"
     env = {
         **arranged.env,
-        "PYTHONPATH": request.shim_inside,
+        "PYTHONPATH": ":".join(filter(None, (request.shim_inside, arranged.env.get("PYTHONPATH")))),
         "PYTHONDONTWRITEBYTECODE": "1",
         "INSPAN_EVIDENCE": request.results,
         "INSPAN_ROOT": request.root_inside,

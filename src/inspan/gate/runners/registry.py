@@ -57,6 +57,21 @@ def detect(command: str, read: Read | None = None, *, report: str | None = None)
     return Runner(parts=strong or parts)
 
 
+def either(base: Runner | None, result: Runner | None) -> Runner | None:
+    """What base's files call, and what the result's call beside it.
+
+    A job may be allowed to move a project from one runner to another; without that permission the files that choose the
+    runner are deciders, and their change is rejected whatever the tests say. What base calls is never left out.
+    """
+    added = tuple(part for part in (result.parts if result else ()) if part.family != junit.FAMILY.name)
+    if base is None:
+        return Runner(parts=added) if added else None
+    parts = _joined(base.parts, added)
+    families = {part.family for part in parts}
+    mixed = len(families) < len(parts) or {"pytest", "unittest"} <= families or junit.FAMILY.name in families
+    return base if mixed else Runner(parts=parts)
+
+
 def _overridden(family: Family, read: Read) -> bool:
     """Whether the tree has settings that what the family adds would override."""
     texts = ((pattern, read(path) or b"") for path, pattern in family.settings)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import msgspec
+
 from inspan.gate.results import TestRun, read_lines
 from inspan.gate.runners.contract import Arranged, Call, Family, Left, Request
 from inspan.gate.runners.nodejs import arranged, called
 
+_REPORTER = "node_modules/inspan-evidence/vitest_reporter.mjs"
+"""Where its reporter stands in the shim: vitest 3 leaves to node only what lies below a directory of that name."""
 _OTHER = frozenset(("bench", "list", "init", "complete", "typecheck"))
 _HEAD = re.compile(r"^ (FAIL|❯)  ?\S")
 _PLACE = re.compile(r"^ ❯ \S+:\d+:\d+$")
@@ -22,8 +26,11 @@ def _find(call: Call) -> tuple[str, ...] | None:
 
 
 def _arrange(request: Request, before: Arranged) -> Arranged:
-    files = ("vitest_preload.cjs", "vitest_reporter.mjs")
-    return arranged(request, before, f"--require={request.shim_inside}/vitest_preload.cjs", files)
+    options = f"--require={request.shim_inside}/vitest_preload.cjs"
+    after = arranged(request, before, options, ("vitest_preload.cjs",))
+    preload = after.files["vitest_preload.cjs"].replace(b"@reporter@", _REPORTER.encode())
+    files = {**after.files, "vitest_preload.cjs": preload, _REPORTER: request.source("vitest_reporter.mjs")}
+    return msgspec.structs.replace(after, files=files)
 
 
 def _read(left: Left) -> TestRun:

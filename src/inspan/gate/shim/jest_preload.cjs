@@ -12,14 +12,19 @@ Module._load = function (request, ...rest) {
 };
 
 function reading(readConfigs) {
-  return async (...args) => {
-    const read = await readConfigs(...args);
-    const reporters = read.globalConfig.reporters;
-    const globalConfig = {
-      ...read.globalConfig,
-      bail: 0, // evidence of every test, whatever the first one does
-      reporters: [...(reporters && reporters.length ? reporters : [["default", {}]]), ["@shim@/jest_reporter.cjs", {}]],
-    };
-    return { ...read, globalConfig: Object.freeze(globalConfig) };
+  // A promise since jest 27, its value before.
+  return (...args) => {
+    const read = readConfigs(...args);
+    return typeof read.then === "function" ? read.then(joined) : joined(read);
   };
+}
+
+function joined(read) {
+  const reporters = read.globalConfig.reporters;
+  const globalConfig = {
+    ...read.globalConfig,
+    bail: 0, // evidence of every test, whatever the first one does
+    reporters: [...(reporters && reporters.length ? reporters : [["default", {}]]), ["@shim@/jest_reporter.cjs", {}]],
+  };
+  return { ...read, globalConfig: Object.freeze(globalConfig) };
 }

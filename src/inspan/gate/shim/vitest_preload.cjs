@@ -9,7 +9,7 @@ if (/^vitest(\.m?js)?$/.test(path.basename(process.argv[1] || "")) && !process.e
   const word = given.find((argument) => !argument.startsWith("-"));
   const reported = given.some((argument) => /^--reporters?(=|$)/.test(argument));
   if (!["bench", "list", "init", "complete"].includes(word)) {
-    const ours = [...(reported ? [] : ["--reporter=default"]), "--reporter=@shim@/vitest_reporter.mjs", "--bail=0"];
+    const ours = [...(reported ? [] : ["--reporter=default"]), "--reporter=@shim@/@reporter@", "--bail=0"];
     const at = word && COMMANDS.has(word) ? process.argv.indexOf(word) + 1 : 2;
     process.argv.splice(at, 0, ...ours);
   }

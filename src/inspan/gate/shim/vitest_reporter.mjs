@@ -1,5 +1,5 @@
 // A vitest reporter that writes one line per test outcome. It reads the task tree, which all versions have.
-import lines from "./lines.cjs";
+import lines from "../../lines.cjs";
 
 const { writer, where, said } = lines;
 
