@@ -21,7 +21,7 @@ from inspan.spec.paths import State
 from inspan.spec.provision.tree import Inputs, Tree
 from inspan.workspace.clone import copy_pristine
 from inspan.workspace.gate_repository import gate_git
-from inspan.workspace.layers import OPAQUE, apply_layer, copy_home, is_whiteout, own_tree, walk, write_entry
+from inspan.workspace.layers import OPAQUE, apply_layer, copy_home, own_tree, walk, write_entry
 from inspan.workspace.layout import Owner, made, state_error
 from inspan.workspace.objects import Objects
 from inspan.workspace.place import inside_root
@@ -148,19 +148,18 @@ def plan_bare(
 def only_added(layer: Path, seen: Path) -> None:
     """Leave in a layer what was added to the files in view.
 
-    overlayfs marks every new directory as hiding what is below, and on another base something may be there; files that
-    were in view as names alone are empty.
+    overlayfs marks a directory that was removed and made anew (on some kernels any new one) as hiding what is below, and
+    on another base something may be there; files that were in view as names alone are empty.
     """
     for path, entry in list(walk(os.fspath(layer))):
-        shown = os.path.lexists(seen / path)
-        if is_whiteout(entry.stat(follow_symlinks=False)) or (shown and not entry.is_dir(follow_symlinks=False)):
-            os.unlink(entry.path)
-        elif entry.is_dir(follow_symlinks=False):
+        if entry.is_dir(follow_symlinks=False):
             for name in OPAQUE:
                 try:
                     os.removexattr(entry.path, name)
                 except OSError:
                     continue
+        elif os.path.lexists(seen / path):  # changed, or removed and so a whiteout
+            os.unlink(entry.path)
 
 
 def lacking(layer: Path, root: str) -> str | None:

@@ -65,7 +65,7 @@ def test_nothing_but_the_inputs_is_in_view(place: tuple[State, Repository], kind
 
 
 MADE = (
-    "mkdir -p .venv/lib src/gen deep; echo v > .venv/lib/f; echo g > src/gen/g; echo d > deep/new; echo mine > README.md;"
+    "rm -r src; mkdir -p .venv/lib src/gen deep; echo v > .venv/lib/f; echo g > src/gen/g; echo d > deep/new; echo mine > README.md;"
     " echo changed > src/app.py; echo b==2 >> requirements.txt; rm -f tests/x; echo h > $HOME/h"
 )
 
