@@ -148,8 +148,8 @@ def plan_bare(
 def only_added(layer: Path, seen: Path) -> None:
     """Leave in a layer what was added to the files in view.
 
-    overlayfs marks a directory that was removed and made anew (on some kernels any new one) as hiding what is below, and
-    on another base something may be there; files that were in view as names alone are empty.
+    overlayfs marks a directory that was removed and made anew (on some kernels any new one) as hiding what is below,
+    and on another base something may be there; files that were in view as names alone are empty.
     """
     for path, entry in list(walk(os.fspath(layer))):
         if entry.is_dir(follow_symlinks=False):
