@@ -260,3 +260,24 @@ def test_two_families_in_one_command(tmp_path):
     done = node_run(tmp_path, files, "python -m pytest -q && npx jest && go version || true")
     assert done.runner.name == "pytest+jest" and done.tests.complete
     assert done.tests.outcomes == ONE_TWO | {"test_a.py::test_a": "passed"}
+
+
+def test_paths_with_spaces(tmp_path):
+    """Where there are no mounts of its own, everything stands below the state directory, whatever that is called."""
+    place = tmp_path / "a b"
+    place.mkdir()
+    for name, files, command in (
+        ("jest", JEST, "npm test"),
+        (
+            "vitest",
+            {"a.test.ts": "import {test} from 'vitest';\ntest('one', () => {}); test('two', () => {});\n"},
+            "npx vitest run",
+        ),
+        ("node", NODE, "node --test"),
+    ):
+        (place / name).mkdir()
+        done = node_run(place / name, files, command)
+        assert done.status == 0 and done.tests.complete and len(done.tests.outcomes) == 2, done.output.decode()
+    (place / "cargo").mkdir()
+    done = cargo_run(place / "cargo", RUST)
+    assert done.status == 0 and done.tests.outcomes == RUST_IDS, done.output.decode()

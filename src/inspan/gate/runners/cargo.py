@@ -19,6 +19,8 @@ from inspan.gate.results import TestRun, worst
 from inspan.gate.runners.contract import Arranged, Call, Family, Left, Request
 from inspan.gate.runners.evidence_files import Program, programs, status
 
+_RUNNER = "inspan-cargo-run"
+"""Found on PATH: a path of its own would be split at spaces."""
 _NOT_RUNNING = frozenset(("--no-run", "--help", "-h", "--list"))
 _RUNNING = re.compile(r"^running (\d+) tests?$", re.MULTILINE)
 _RESULT = re.compile(
@@ -49,15 +51,14 @@ def _find(call: Call) -> tuple[str, ...] | None:
 
 def _arrange(request: Request, before: Arranged) -> Arranged:
     machine = platform.machine().upper()
-    run = f"{request.shim_inside}/cargo-run"
     env = dict(before.ahead(request)) | {
-        f"CARGO_TARGET_{machine}_UNKNOWN_LINUX_{libc}_RUNNER": run for libc in ("GNU", "MUSL")
+        f"CARGO_TARGET_{machine}_UNKNOWN_LINUX_{libc}_RUNNER": _RUNNER for libc in ("GNU", "MUSL")
     }
     files = {
         **before.files,
         "cargo": request.program("cargo.sh"),
         "rustdoc": request.program("rustdoc.sh"),
-        "cargo-run": request.source("cargo-run.sh"),
+        _RUNNER: request.source("cargo-run.sh"),
     }
     return msgspec.structs.replace(before, env=env, files=files)
 

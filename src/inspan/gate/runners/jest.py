@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from inspan.gate.results import TestRun, read_lines
 from inspan.gate.runners.contract import Arranged, Call, Family, Left, Request
-from inspan.gate.runners.nodejs import arranged, called
+from inspan.gate.runners.nodejs import arranged, called, option
 
 _NOT_RUNNING = frozenset(("--listTests", "--showConfig", "--version", "--help", "--init", "--clearCache", "--watch"))
 _HEAD = re.compile(r"^  ● (?!Console$|process\.exit)")
@@ -24,7 +24,7 @@ def _find(call: Call) -> tuple[str, ...] | None:
 
 def _arrange(request: Request, before: Arranged) -> Arranged:
     files = ("jest_preload.cjs", "jest_reporter.cjs")
-    return arranged(request, before, f"--require={request.shim_inside}/jest_preload.cjs", files)
+    return arranged(request, before, option("--require", f"{request.shim_inside}/jest_preload.cjs"), files)
 
 
 def _read(left: Left) -> TestRun:

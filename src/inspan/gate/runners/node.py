@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from inspan.gate.results import TestRun, read_lines
 from inspan.gate.runners.contract import Arranged, Call, Family, Left, Request
-from inspan.gate.runners.nodejs import arranged
+from inspan.gate.runners.nodejs import arranged, option
 
 _NODE = re.compile(r"^(node|nodejs|tsx)$")
 _HEAD = re.compile(r"^(?:\s*not ok \d+ - |\s*✖ )(?!failing tests)")
@@ -35,7 +35,9 @@ def _find(call: Call) -> tuple[str, ...] | None:
 
 def _arrange(request: Request, before: Arranged) -> Arranged:
     # Reporters and destinations pair up in order, ours first; a call's lone reporter has its destination implied.
-    ours = f"--test-reporter={request.shim_inside}/node_reporter.mjs --test-reporter-destination=/dev/null"
+    ours = (
+        option("--test-reporter", f"{request.shim_inside}/node_reporter.mjs") + " --test-reporter-destination=/dev/null"
+    )
     reported, placed = request.details
     if not reported:
         ours += " --test-reporter=spec --test-reporter-destination=stdout"

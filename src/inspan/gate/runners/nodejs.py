@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from collections.abc import Sequence
 
 import msgspec
@@ -27,6 +28,7 @@ _CALLERS = {
     "nyc": (),
 }
 """Programs that call another one, with the words that may stand between."""
+_ESCAPED = str.maketrans({'"': '\\"', "\\": "\\\\"})
 _NODE = re.compile(r"^(node|nodejs|tsx|ts-node)$")
 _WITH_VALUE = frozenset(
     (
@@ -78,6 +80,11 @@ def _after(words: list[str]) -> list[str]:
     return rest
 
 
+def option(name: str, value: str) -> str:
+    """One option as NODE_OPTIONS takes it, whatever its value holds."""
+    return f'{name}="{value.translate(_ESCAPED)}"' if re.search(r'[\s"\\]', value) else f"{name}={value}"
+
+
 def arranged(request: Request, before: Arranged, options: str, files: Sequence[str]) -> Arranged:
     """``before`` with ``options`` in front of NODE_OPTIONS, however it is set meanwhile, and CI mode on.
 
@@ -85,6 +92,6 @@ def arranged(request: Request, before: Arranged, options: str, files: Sequence[s
     """
     options = f"{options} {before.env.get('NODE_OPTIONS', '')}".strip()
     env = {**before.ahead(request), "NODE_OPTIONS": options, "CI": before.env.get("CI", "true")}
-    program = request.program("node.sh").replace(b"@options@", options.encode())
+    program = request.program("node.sh").replace(b"@options@", shlex.quote(options).encode())
     added = {name: request.source(name) for name in ("lines.cjs", *files)}
     return msgspec.structs.replace(before, env=env, files={**before.files, **added, "node": program})

@@ -9,7 +9,7 @@ import msgspec
 
 from inspan.gate.results import TestRun, read_lines
 from inspan.gate.runners.contract import Arranged, Call, Family, Left, Request
-from inspan.gate.runners.nodejs import arranged, called
+from inspan.gate.runners.nodejs import arranged, called, option
 
 _REPORTER = "node_modules/inspan-evidence/vitest_reporter.mjs"
 """Where its reporter stands in the shim: vitest 3 leaves to node only what lies below a directory of that name."""
@@ -26,7 +26,7 @@ def _find(call: Call) -> tuple[str, ...] | None:
 
 
 def _arrange(request: Request, before: Arranged) -> Arranged:
-    options = f"--require={request.shim_inside}/vitest_preload.cjs"
+    options = option("--require", f"{request.shim_inside}/vitest_preload.cjs")
     after = arranged(request, before, options, ("vitest_preload.cjs",))
     preload = after.files["vitest_preload.cjs"].replace(b"@reporter@", _REPORTER.encode())
     files = {**after.files, "vitest_preload.cjs": preload, _REPORTER: request.source("vitest_reporter.mjs")}

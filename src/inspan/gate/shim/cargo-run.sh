@@ -5,7 +5,8 @@ for word; do
     [ "$word" != --list ] || exec "$@"
 done
 run=$(mktemp "@evidence@/libtest-XXXXXXXX") || exit 1
-root=$(sed -n '1s/^[^ ]*: \([^ ]*\).*/\1/p' "$1.d")
+read -r line <"$1.d" # "program: src/lib.rs src/more.rs", the root of the target first
+root=$(printf '%s' "${line#*: }" | sed 's/\([^\\]\) .*/\1/; s/\\ / /g')
 place=${CARGO_MANIFEST_DIR:-$PWD}
 while [ -n "$place" ] && [ ! -e "$place/$root" ]; do place=${place%/*}; done
 case $root in /*) place= ;; *) root=$place/$root ;; esac

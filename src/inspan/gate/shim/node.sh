@@ -1,8 +1,9 @@
 #!/bin/sh
 # node, with our module loaded whatever a package script has made of NODE_OPTIONS.
 @find@
+ours=@options@
 case " ${NODE_OPTIONS-} " in
-*" @options@ "*) ;;
-*) export NODE_OPTIONS="@options@${NODE_OPTIONS:+ $NODE_OPTIONS}" ;;
+*" $ours "*) ;;
+*) export NODE_OPTIONS="$ours${NODE_OPTIONS:+ $NODE_OPTIONS}" ;;
 esac
 exec "$real" "$@"

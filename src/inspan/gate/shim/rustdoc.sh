@@ -12,7 +12,7 @@ for word; do
     begun=1
     case "$option $word" in
     *" --test-args" | *" --test-runtool") option=$word && continue ;;
-    "--test-args -q" | "--test-args --quiet" | "--test-runtool @shim@/cargo-run") ;;
+    "--test-args -q" | "--test-args --quiet" | "--test-runtool "*inspan-cargo-run) ;;
     *) set -- "$@" ${option:+"$option"} "$word" ;;
     esac
     option=
