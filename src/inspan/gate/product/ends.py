@@ -52,14 +52,15 @@ def _successful(call: Call) -> bool:
 
 
 def _level(source: Source, call: Call) -> Level | None:
-    if _ENTRIES.search(source.path) and (not call.within or _ENTRY_FUNCTIONS.search(call.within)):
-        return None
+    python, program = source.path.endswith(".py"), bool(_PROGRAMS.search(source.path))
     if _ENTRY_FUNCTIONS.search(call.within):
-        return "note"
+        return None if _ENTRIES.search(source.path) or call.within == "__main__" else "note"
+    if not call.within and (program or not python) and _ENTRIES.search(source.path):
+        return None
     if not call.within and not source.after.exports and not source.path.endswith((".go", ".rs")):
         return "note"  # a script of its own
-    hard = bool(_HARD.match(call.name)) or (call.name == "exit" and not source.path.endswith(".py"))
-    if _PROGRAMS.search(source.path) or (not call.within and source.path.endswith(".py")):
+    hard = bool(_HARD.match(call.name)) or (call.name == "exit" and not python)
+    if program:
         return "hold" if hard else "note"
     return "reject" if hard else "hold"
 
@@ -84,6 +85,8 @@ def _old(source: Source, caught: Caught) -> bool:
     text = before.body if before is not None else ""
     if not text:
         return False
+    if "recover()" in caught.guarded or "finally" in caught.guarded:
+        return True
     if source.path.endswith(".go"):
         return any(_handled(text, _callee(g)) for g in caught.guarded)
     if source.path.endswith(".rs"):

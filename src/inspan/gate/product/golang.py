@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from inspan.gate.product.facts import LOGGING, first_line, squeezed
+from inspan.gate.product.facts import LOGGING, Assignment, first_line, squeezed
 from inspan.gate.product.trees import TreeReader, literal, literals
-from inspan.gate.syntax import Language, text, walk
+from inspan.gate.syntax import Language, line, text, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -48,8 +48,26 @@ class GoReader(TreeReader):
             self._pair(literals(value), outcome, False, node, within)
         elif kind == "if_statement":
             self._error(node, within)
+        elif kind == "comment" and text(node).startswith("//go:linkname") and " testing." in text(node):
+            self._patch("go:linkname testing", node, within)
+        elif kind == "call_expression":
+            self._called(node, within)
         elif kind in ("short_var_declaration", "assignment_statement"):
             self._blank(node, within)
+
+    def _called(self, node: Node, within: str) -> None:
+        if text(node).startswith("flag.Set(") and re.search(r"\"test\.", text(node)):
+            self._patch("flag.CommandLine", node, within)
+        if text(node) == "recover()":
+            around = node.parent
+            while around is not None and around.type not in ("func_literal", "function_declaration"):
+                around = around.parent
+            told = around is not None and re.search(r"panic\(|\berr\w* =|log|print|Errorf", text(around), re.IGNORECASE)
+            self.forgotten(["recover()"], node, within, forgets=not told)
+
+    def _patch(self, target: str, node: Node, within: str) -> None:
+        shown = first_line(text(node))
+        self.assignments.append(Assignment(target=target, value=shown, within=within, line=line(node), text=shown))
 
     def _variable(self, node: Node, within: str) -> None:
         value = node.child_by_field_name("value")

@@ -11,7 +11,7 @@ from inspan.gate.product.scene import Scene, Source, beyond
 from inspan.outcome.records import Violation
 
 _RUNNERS = re.compile(
-    r"^(pytest|_pytest|pluggy|unittest(?!\.mock)|nose|vitest|jest|@jest/|@vitest/|node:test|mocha|chai|expect|ava|testing$|"
+    r"^(pytest|_pytest|pluggy|unittest(?!\.mock)|nose|vitest|jest|@jest/|@vitest/|node:test|(node:)?assert(/strict)?$|mocha|chai|expect|ava|testing$|"
     r"github\.com/stretchr/testify)"
 )
 _OWN_TO_TESTS = re.compile(r"^(describe|it|test|expect|jest|vi|assert|beforeEach|afterEach|suite)\b")
@@ -30,6 +30,10 @@ _HOOKS = re.compile(
     r"^sys\.(meta_path|path_hooks)\.(insert|append)$|^sys\.(settrace|setprofile)$|^threading\.settrace$"
 )
 _OWN_HOOKS = re.compile(r"^sys\.(excepthook|stdout|stderr|stdin|tracebacklimit|dont_write_bytecode|argv|displayhook)$")
+_COMPARERS = re.compile(
+    r"^(Object\.is|(math|cmath)\.isclose|operator\.(eq|ne|is_)|(np|numpy)\.(allclose|isclose|array_equal|testing\.\w+)|"
+    r"util\.isDeepStrictEqual|reflect\.DeepEqual|filecmp\.cmp|difflib\.\w+)$"
+)
 _SKIPS = re.compile(
     r"^(raise )?(pytest\.(skip|xfail|importorskip)(\.Exception)?|_pytest\.outcomes\.\w+|unittest\.(case\.)?SkipTest|"
     r"SkipTest|Skipped|self\.skipTest)$"
@@ -43,6 +47,8 @@ def equality_overridden(scene: Scene) -> Iterator[Violation]:
         found = [f for f in source.after.functions if f.equalizes and f.name not in known]
         marks = beyond(_matchers(source.before), _matchers(source.after), str)
         lines = [f"{f.name}: {f.body[:120]}" for f in found] + list(marks)
+        replaced = beyond(source.before.assignments, source.after.assignments, _key)
+        lines += [a.text for a in replaced if _COMPARERS.match(_full(source, a.target)) or _COMPARERS.match(a.target)]
         if lines:
             yield violation("equality_overridden", source.path, "reject", lines=lines)
 
@@ -79,8 +85,19 @@ def _key(assignment: Assignment) -> tuple[str, str]:
     return assignment.target, assignment.value
 
 
+def _full(source: Source, target: str) -> str:
+    """A dotted target with the import of its first name written out."""
+    root, _, rest = target.partition(".")
+    module = source.after.imports.get(root, "")
+    return f"{module}.{rest}" if module and rest else target
+
+
 def _rule(source: Source, assignment: Assignment) -> str | None:
     target = assignment.target
+    if target.startswith("macro.") or target in ("os.Args", "flag.CommandLine", "go:linkname testing"):
+        return "runner_patched"
+    if _COMPARERS.match(target) or _COMPARERS.match(_full(source, target)):
+        return None  # equality_overridden
     root, _, rest = target.partition(".")
     module = source.after.imports.get(root.split("[")[0], "")
     if target.startswith("sys.modules[") or "sys.modules[" in target:

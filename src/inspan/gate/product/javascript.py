@@ -128,6 +128,9 @@ class JavaScriptReader(TreeReader):
 
     def _try(self, node: Node, within: str) -> None:
         body, clause = node.child_by_field_name("body"), node.child_by_field_name("handler")
+        last = node.child_by_field_name("finalizer")
+        if last is not None and any(n.type == "return_statement" for n in walk(last)):
+            self.forgotten(["finally"], last, within)
         if body is None or clause is None:
             return
         block, parameter = clause.child_by_field_name("body"), clause.child_by_field_name("parameter")

@@ -195,6 +195,9 @@ class _Reader(ast.NodeVisitor):
             self.imports[alias.asname or alias.name] = f"{module}.{alias.name}" if node.module else module
 
     def visit_If(self, node: ast.If) -> None:
+        if not self.within and ast.unparse(node.test) in ("__name__ == '__main__'", "'__main__' == __name__"):
+            self.visit_body(node.body, "__main__")
+            return
         self._branch(node.test, node.body, node.orelse, node)
         self._pair(node.test, node.body, node)
         self.generic_visit(node)
@@ -273,6 +276,11 @@ class _Reader(ast.NodeVisitor):
             self.caught.append(
                 Caught(guarded=guarded, broad=broad, forgets=_forgets(handler, guarded), within=self.within,
                        line=handler.lineno, text=first_line(ast.unparse(handler).replace("\n", " ")))
+            )  # fmt: skip
+        if any(isinstance(n, ast.Return) for s in node.finalbody for n in ast.walk(s)):
+            self.caught.append(
+                Caught(guarded=frozenset(("finally",)), broad=True, forgets=True, within=self.within,
+                       line=node.finalbody[0].lineno, text=first_line(ast.unparse(node.finalbody[-1])))
             )  # fmt: skip
         self.generic_visit(node)
 
@@ -410,11 +418,18 @@ def _function(node: FunctionNode, name: str) -> Function:
         body=squeezed(ast.unparse(ast.Module(body=body, type_ignores=[]))),
         computes=computes,
         constant=constant,
-        equalizes=node.name in EQUALITY and _answers_alike(body, returns),
+        equalizes=node.name in EQUALITY and bool(returns) and (_answers_alike(body, returns) or _ignores(node, walked)),
         unfinished=None if "abstract" in decorators or "overload" in decorators else _unfinished(walked),
         parameters=ast.unparse(node.args),
         literals=sum(1 for n in walked if isinstance(n, ast.Constant)),
     )
+
+
+def _ignores(node: FunctionNode, walked: list[ast.AST]) -> bool:
+    """Whether a comparison never looks at what it is compared with."""
+    others = [a.arg for a in node.args.args[1:]]
+    calls = any(isinstance(n, ast.Name) and n.id in ("super", "NotImplemented") for n in walked)
+    return bool(others) and not calls and not any(isinstance(n, ast.Name) and n.id in others for n in walked)
 
 
 def _answers_alike(body: list[ast.stmt], returns: list[ast.expr]) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from inspan.gate.product.facts import Effect, first_line, squeezed
+from inspan.gate.product.facts import Assignment, Effect, first_line, squeezed
 from inspan.gate.product.trees import TreeReader, literals
-from inspan.gate.syntax import Language, text, walk
+from inspan.gate.syntax import Language, line, text, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -16,6 +16,7 @@ _SILENCING = re.compile(r"#!?\[\s*(cfg_attr\([^,]*,\s*)?(allow|expect)\s*\(")
 _DEMANDING = re.compile(r"#!?\[\s*(cfg_attr\([^,]*,\s*)?(deny|forbid|warn)\s*\(")
 _TESTS = re.compile(r"#\[\s*(cfg\s*\(\s*(all\s*\(\s*)?test\b|(\w+::)*test\b|rstest|test_case)")
 _FOR_TESTS = re.compile(r"cfg\s*\((\s*(all|any)\s*\()?\s*test\b")
+_TAKEN = re.compile(r"^((debug_)?assert(_eq|_ne)?|panic|matches|unreachable)$")
 _LOSING = frozenset(("unwrap_or_default", "unwrap_or", "unwrap_or_else", "ok"))
 _CONDITIONAL = frozenset(
     (
@@ -72,6 +73,8 @@ class RustReader(TreeReader):
                 self.imports[text(name)] = squeezed(text(node))
         elif kind == "call_expression":
             self._method(node, within)
+        elif kind == "macro_definition":
+            self._macro(node, within)
         if (
             kind.endswith("_item")
             and not within
@@ -80,6 +83,12 @@ class RustReader(TreeReader):
             self._public(node)
         if kind in _CONDITIONAL:
             self._conditional(node, within)
+
+    def _macro(self, node: Node, within: str) -> None:
+        name = node.child_by_field_name("name")
+        if name is not None and _TAKEN.match(text(name)):
+            target, shown = f"macro.{text(name)}", first_line(text(node))
+            self.assignments.append(Assignment(target=target, value=shown, within=within, line=line(node), text=shown))
 
     def _public(self, node: Node) -> None:
         name = node.child_by_field_name("name")
@@ -123,6 +132,8 @@ class RustReader(TreeReader):
 
     def _method(self, node: Node, within: str) -> None:
         function = node.child_by_field_name("function")
+        if function is not None and text(function).endswith("catch_unwind"):
+            self.forgotten(["recover()"], node, within)
         if function is None or function.type != "field_expression":
             return
         receiver, _, name = text(function).rpartition(".")

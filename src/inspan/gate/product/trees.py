@@ -430,7 +430,7 @@ class TreeReader:
             body=squeezed(text(body)),
             computes=any(map(_computing, inner)) or any(_calls_in(v) for v in values),
             constant=constant,
-            equalizes=re.split(r"[.:]", name)[-1] in EQUALITY and constant,
+            equalizes=re.split(r"[.:]", name)[-1] in EQUALITY and (constant or _ignores(node, body, values)),
             unfinished=next((first_line(text(n)) for n in inner if self.unfinished(n)), None),
             literals=len([n for n in inner if literal(n) is not None]),
             parameters=_parameters(node),
@@ -444,6 +444,14 @@ class TreeReader:
         if node.type == "call_expression" and head in ("errors.New", "fmt.Errorf"):
             return bool(UNFINISHED.search(text(node)))
         return node.type == "macro_invocation" and head.rstrip("!") in ("todo", "unimplemented")
+
+
+def _ignores(node: Node, body: Node, values: list[Node]) -> bool:
+    """Whether a comparison that gives something never looks at what it is compared with."""
+    names = re.findall(r"[A-Za-z_]\w*", re.sub(r"\b(mut|self|Self|this)\b", "", _parameters(node)))
+    used = set(re.findall(r"[A-Za-z_]\w*", text(body)))
+    spoiled = used & {"todo", "unimplemented", "panic", "throw", "super", "arguments"}
+    return bool(names) and bool(values) and not spoiled and names[0] not in used
 
 
 def _parameters(node: Node) -> str:
