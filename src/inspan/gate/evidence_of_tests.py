@@ -22,6 +22,8 @@ from inspan.outcome.records import Violation
 from inspan.spec.globs import Globs
 from inspan.spec.job import Check
 
+_AGAIN = 2
+"""How often base is run again before a test's readings reject."""
 _PROBES = 3
 _PROBE_FILES = 12
 """Test files looked into for tests that make good probes."""
@@ -81,8 +83,8 @@ def judge_tests(
     runs = Runs(
         base_base=before,
         delivered_result=after,
-        base_result=(second.tests if second is not None else None) if mixer.paths else after,
-        delivered_base=third.tests if third is not None else before,
+        base_result=_whole(second) if mixer.paths else after,
+        delivered_base=_whole(third) if third is not None else before,
     )
     out += _confirmed(mixer, runs) + novelty(runs, found.changes, context.job.prompt, found.base, found.result)
     if second is not None and not (second.tests is not None and second.tests.complete):
@@ -90,6 +92,13 @@ def judge_tests(
     elif second is not None and second.tests is not None:
         out += _judge_probes(mixer, second.tests, planted)
     return out
+
+
+def _whole(run: CommandRun | None) -> TestRun | None:
+    """The results of a run that came to its end, None where a missing result would say nothing."""
+    if run is None or run.tests is None or run.ended != "exit":
+        return None
+    return run.tests if run.tests.complete or run.tests.collect else None
 
 
 def _failed(both: Trees, before: TestRun) -> dict[str, Items]:
@@ -103,27 +112,32 @@ def _failed(both: Trees, before: TestRun) -> dict[str, Items]:
 
 
 def _confirmed(mixer: Mixer, runs: Runs) -> list[Violation]:
-    """The table's readings. Before anybody is accused, base is run once more: a test that differs there is flaky."""
-    context, check, changes = mixer.context, mixer.check, mixer.found.changes
-    seen = transplanted(runs, changes, context.job.prompt)
-    if not any(v.level == "reject" for v in seen):
-        return seen
-    again = (
-        run_command(
-            context, context.base, check.command, runner=mixer.runner, timeout=check.timeout, setup=context.setup
-        ).tests
-        or TestRun()
-    )
-    flaky = {i for i in runs.base_base.outcomes if again.cell(i) != runs.base_base.cell(i)}
-    if not flaky or not again.complete:
-        return seen
-    steady = {i: o for i, o in runs.base_base.outcomes.items() if i not in flaky}
-    base = msgspec.structs.replace(runs.base_base, outcomes=steady)
+    """The table's readings. Before anybody is accused, base is run again: a test that differs there is flaky."""
+    prompt, changes = mixer.context.job.prompt, mixer.found.changes
+    seen = transplanted(runs, changes, prompt)
+    flaky: set[str] = set()
+    for _ in range(_AGAIN):
+        if not any(v.level == "reject" for v in seen):
+            break
+        again = _base_again(mixer)
+        if not again.complete:
+            break
+        flaky |= {i for i in runs.base_base.outcomes if again.cell(i) != runs.base_base.cell(i)}
+        steady = {i: o for i, o in runs.base_base.outcomes.items() if i not in flaky}
+        base = msgspec.structs.replace(runs.base_base, outcomes=steady)
+        seen = transplanted(msgspec.structs.replace(runs, base_base=base), changes, prompt)
     notes = [
         Violation(path=changes.path(i), rule="flaky", level="note", detail=f"{i}: differs between two runs on base")
         for i in sorted(flaky)
     ]
-    return transplanted(msgspec.structs.replace(runs, base_base=base), changes, context.job.prompt) + notes
+    return seen + notes
+
+
+def _base_again(mixer: Mixer) -> TestRun:
+    context, check = mixer.context, mixer.check
+    layer, timeout = context.setup, check.timeout
+    run = run_command(context, context.base, check.command, runner=mixer.runner, timeout=timeout, setup=layer)
+    return run.tests or TestRun()
 
 
 def _silent(check: Check, after: TestRun) -> Violation:

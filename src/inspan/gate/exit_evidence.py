@@ -13,6 +13,7 @@ from inspan.gate.command import CommandRun, run_command
 from inspan.gate.commands import simple_commands
 from inspan.gate.context import GateContext, Trees
 from inspan.gate.tests.conventions import is_test_file
+from inspan.gate.tests.languages.contract import swap
 from inspan.gate.tests.trees import Blob, stored, swapped, variant
 from inspan.outcome.records import Violation
 from inspan.spec.globs import Globs
@@ -29,7 +30,6 @@ _NO_TESTS_WORD = re.compile(
 _CALLERS = re.compile(
     r"^(make|gmake|just|npm|pnpm|yarn|bun|cargo|go|tox|nox|uv|poetry|pdm|hatch|npx|python|python3|deno|mvn|gradle|gradlew)$"
 )
-_INLINE = re.compile(rb"^[ \t]*#\[cfg\(test\)\]", re.MULTILINE)
 _SHOWN = 8
 
 
@@ -85,8 +85,8 @@ def _base_tests(context: GateContext, both: Trees) -> dict[str, Blob | None]:
     paths = [p for p in both.changed if is_test_file(p) and not (both.before(p) is None and permitted.match(p))]
     out = swapped(both.result, both.base, paths)
     for path in both.changed:
-        mixed = None if path in out else _with_inline(both.after(path), both.before(path))
-        if mixed is not None and path.endswith(".rs"):
+        mixed = None if path in out or is_test_file(path) else _mixed(path, both.after(path), both.before(path))
+        if mixed is not None:
             out[path] = stored(both.git, mixed, both.result[path].mode)
     return out
 
@@ -96,19 +96,15 @@ def _delivered_tests(both: Trees, changes: dict[str, Blob | None]) -> dict[str, 
     files = [p for p in changes if is_test_file(p)]
     out = swapped(both.base, both.result, files)
     for path in changes.keys() - set(files):
-        mixed = _with_inline(both.before(path), both.after(path))
+        mixed = _mixed(path, both.before(path), both.after(path))
         if mixed is not None:
             out[path] = stored(both.git, mixed, both.base[path].mode)
     return out
 
 
-def _with_inline(product: bytes | None, tests: bytes | None) -> bytes | None:
+def _mixed(path: str, product: bytes | None, tests: bytes | None) -> bytes | None:
     """The product part of one version of a file with the in-source tests of the other; None when they do not differ."""
     if product is None or tests is None:
         return None
-    ours, theirs = _INLINE.search(product), _INLINE.search(tests)
-    mine = product[ours.start() :] if ours else b""
-    other = tests[theirs.start() :] if theirs else b""
-    if mine == other:
-        return None
-    return (product[: ours.start()] if ours else product.rstrip() + b"\n\n") + other
+    mixed = swap(path, product, tests)
+    return mixed if mixed != product else None

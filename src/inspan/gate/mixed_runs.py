@@ -76,10 +76,20 @@ class Mixer(msgspec.Struct, frozen=True, kw_only=True):
         origin = context.base if start == "base" else context.result
         commit = variant(self.both.git, origin, changes) if changes else origin
         layer = context.setup_for_checks or context.setup
-        timeout = self.check.timeout
-        return run_command(
-            context, commit, self.check.command, runner=self.runner, timeout=timeout, setup=layer, only=only
-        )
+        for again in (False, True):
+            run = run_command(
+                context,
+                commit,
+                self.check.command,
+                runner=self.runner,
+                timeout=self.check.timeout,
+                setup=layer,
+                only=only,
+            )
+            told = run.tests is not None and (run.tests.complete or run.tests.collect)
+            if told or again or run.ended != "exit":
+                break  # what a busy machine cut short is tried once more
+        return run
 
     def _left(self, run: CommandRun, changes: Mapping[str, Blob | None], modules: dict[str, Module]) -> dict[str, Left]:
         """The files that were put in place, without what did not compile in them."""

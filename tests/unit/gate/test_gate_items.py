@@ -153,16 +153,16 @@ def test_rust():
 
 
 STRENGTHS = [
-    ("ts", "expect(f()).toBe(4)", S.IDENTITY), ("ts", "expect(f()).toEqual([4])", S.EQUAL), ("ts", "expect(f()).toBeCloseTo(4)", S.CLOSE),
+    ("ts", "expect(f()).toBe(4)", S.EQUAL), ("ts", "expect(f()).toEqual([4])", S.EQUAL), ("ts", "expect(f()).toBeCloseTo(4)", S.CLOSE),
     ("ts", "expect(f()).toEqual(expect.any(Number))", S.TYPE), ("ts", "expect(f()).toEqual(expect.anything())", S.TRUTHY),
     ("ts", "expect(f()).toContain(4)", S.MEMBER), ("ts", "expect(f()).toHaveLength(4)", S.ORDER), ("ts", "expect(f().length).toBe(4)", S.ORDER),
-    ("ts", "expect(f()).toBeDefined()", S.TRUTHY), ("ts", "expect(f()).not.toBe(4)", S.TRUTHY), ("ts", "expect(f() === 4).toBe(true)", S.IDENTITY),
+    ("ts", "expect(f()).toBeDefined()", S.TRUTHY), ("ts", "expect(f()).toBe(g)", S.IDENTITY), ("ts", "expect(f()).toBeNull()", S.IDENTITY), ("ts", "expect(f()).not.toBe(4)", S.TRUTHY), ("ts", "expect(f() === 4).toBe(true)", S.EQUAL),
     ("ts", "expect(f()).toBe(f())", S.NOTHING), ("ts", "expect(true).toBe(true)", S.NOTHING), ("ts", "expect(f()).toMatchInlineSnapshot()", S.RUNS),
     ("ts", "expect(f()).toMatchInlineSnapshot(`4`)", S.EQUAL), ("ts", "expect(p()).resolves.toBe(4)", S.NOTHING),
-    ("ts", "await expect(p()).resolves.toBe(4)", S.IDENTITY), ("ts", "return expect(p()).rejects.toThrow('x')", S.EQUAL),
-    ("ts", "try { expect(f()).toBe(4) } catch {}", S.RUNS), ("ts", "try { expect(f()).toBe(4) } catch (e) { throw e }", S.IDENTITY),
+    ("ts", "await expect(p()).resolves.toBe(4)", S.EQUAL), ("ts", "return expect(p()).rejects.toThrow('x')", S.EQUAL),
+    ("ts", "try { expect(f()).toBe(4) } catch {}", S.RUNS), ("ts", "try { expect(f()).toBe(4) } catch (e) { throw e }", S.EQUAL),
     ("ts", "expect(() => f()).toThrow()", S.TRUTHY), ("ts", "expect(() => f()).toThrow(RangeError)", S.CLOSE), ("ts", "expect(() => f()).not.toThrow()", S.RUNS),
-    ("ts", "assert.deepStrictEqual(f(), 4)", S.IDENTITY), ("ts", "assert(f() === 4)", S.IDENTITY), ("ts", "assert.ok(f())", S.TRUTHY),
+    ("ts", "assert.deepStrictEqual(f(), 4)", S.EQUAL), ("ts", "assert(f() === 4)", S.EQUAL), ("ts", "assert.ok(f())", S.TRUTHY),
     ("ts", "assert.rejects(p())", S.NOTHING), ("ts", "await assert.rejects(p(), /x/)", S.EQUAL), ("ts", "return; expect(f()).toBe(4)", S.NOTHING),
     ("ts", "expect([...f()].sort()).toEqual([1, 2].sort())", S.CLOSE), ("ts", "expect(f()).to.equal(4)", S.EQUAL), ("ts", "expect(f()).to.be.true", S.IDENTITY),
     ("go", "if f() != 4 { t.Error() }", S.EQUAL), ("go", "if f() < 4 { t.Error() }", S.ORDER), ("go", "if err != nil { t.Fatal(err) }", S.RUNS),

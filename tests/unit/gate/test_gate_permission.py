@@ -25,6 +25,12 @@ from inspan.gate.tests.wanted import paired
         ("test_rounding expects 3 where the standard says 2. Correct that expectation.", True),
         ("Fix the wrong expectation in test_rounding", True),
         ("The rounding total test holds an outdated value", False),  # all words of another name
+        ("There is a typo in the rounding test", True),
+        ("test_rounding is over-specified: the test is too strict", True),
+        ("The rounding test, not the code, is wrong", True),
+        ("test_rounding: the expected value is stale", True),
+        ("test_rounding expects 3 but round_half gives 4", False),
+        ("The test for rounding fails; rounding is wrong", False),
         ("test_rounding fails. Fix it.", False),
         ("test_rounding fails: round_half() gives a wrong result.", False),
         ("Fix the bug that makes test_rounding fail", False),
@@ -58,6 +64,8 @@ def test_permission_lowers_by_one_step_and_only_what_it_names():
     )
     assert level("test_removed", "hold", "Remove discounts") == "hold"
     assert level("test_disabled", "hold", "Skip test_tax on Windows") == "note"
+    assert level("fixture_moved", "reject", "test_tax is flaky. Make it stable.") == "hold"
+    assert level("assertion_dropped", "reject", "test_tax is flaky. Make it stable.", mild=False) == "reject"
     assert level("tolerance_loosened", "hold", "Use single precision") == "note"
     assert level("tolerance_loosened", "reject", "Use single precision") == "reject"
     assert level("snapshot_rewritten", "hold", "Update the snapshots") == "note"
@@ -156,6 +164,8 @@ def test_a_repair_that_no_test_sees():
     assert new_tests("Fix the bug in f", "passed") == [("no_effect", "hold")]
     assert not new_tests("Fix the bug in f", "failed") and not new_tests("Fix the bug in f", "passed", base="failed")
     assert not new_tests("Add tests for f", "passed")
+    assert not new_tests("f has no tests. Cover its wrong inputs in tests", "passed")
+    assert new_tests("Fix f and add a test", "passed") == [("no_effect", "hold")]
     empty = NEW.replace(b"test_b():\n    assert f() == 1", b"test_b():\n    f()")
     assert new_tests("Add tests for f", "passed", source=empty) == [("vacuous_test", "hold")]
     assert new_tests("f must not raise", "failed", source=empty) == [("vacuous_test", "note")]
@@ -268,3 +278,21 @@ def test_sorting_before_comparing_is_one_step():
     assert steps("t.py", py, py.replace(b"keys() == ['b', 'a']", b"sorted(keys()) == ['a', 'b']")) == 1
     js = b"it('a', () => { expect(keys()).toEqual(['b', 'a']) })\n"
     assert steps("a.test.js", js, js.replace(b"keys()", b"[...keys()].sort()")) == 1
+
+
+def test_a_test_that_asks_for_more_and_one_whose_assertions_went_elsewhere():
+    def found(cells, old, new, prompt="Add an option"):
+        changes = compare_tests({"t.py": parse("t.py", old)}, {"t.py": parse("t.py", new)})
+        said = {"P": "passed", "A": "failed"}
+        runs = rows(*({"t.py::test_a": said[c]} for c in cells))
+        return [(v.rule, v.level) for v in transplanted(runs, changes, prompt)]
+
+    old = b"def test_a():\n    assert f(3) == 7\n"
+    assert found("PAPP", old, old.replace(b"f(3)", b"f(3, mode='x')")) == [("interface_moved", "note")]
+    assert found("PAPP", old, old.replace(b"f(3)", b"f(4)")) == [("fixture_moved", "hold")]
+    assert found("PPPP", old, old.replace(b"assert f(3) == 7", b"f(3)")) == [("assertion_dropped", "reject")]
+    assert found("PPPP", old, old.replace(b"assert f(3) == 7", b"print(f(3))")) == [("assertion_dropped", "reject")]
+    assert found("PPPP", old, old.replace(b"assert f(3) == 7", b"roundtrip(3, 7)")) == [("assertion_dropped", "hold")]
+    assert found("AAPP", old, old.replace(b"assert f(3) == 7", b"roundtrip(3, 7)")) == [("assertion_dropped", "reject")]
+    renamed = b"def test_a_with_mode():\n    with raises(TypeError):\n        f(3)\n"
+    assert compare_tests({"t.py": parse("t.py", old.replace(b"_a", b"_mode"))}, {"t.py": parse("t.py", renamed)}).moved

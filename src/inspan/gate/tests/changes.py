@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from inspan.gate.tests.items import Item, Items, Module
+from inspan.gate.tests.permission import words
 from inspan.gate.tests.snapshots import Snapshots, rewritten
 from inspan.gate.tests.strength import Loosening, compare
 
@@ -89,14 +90,22 @@ def _same_scene(a: Item, b: Item) -> bool:
     return bool(a.constants - _TRIVIAL) and a.constants <= b.constants and bool(a.calls) and a.calls == b.calls
 
 
+def _akin(a: Item, b: Item) -> bool:
+    """Whether two tests of one file carry half of their words in common and call the same things."""
+    if a.path != b.path or not a.calls & b.calls:
+        return False
+    ours, theirs = set(words(a.name)), set(words(b.name))
+    return bool(ours) and 2 * len(ours & theirs) >= max(len(ours), len(theirs))
+
+
 def _moves(gone: list[Item], fresh: list[Item]) -> dict[str, str]:
     """Pair items that vanished with items that appeared: by equal body, by equal shape, by similarity, by what they
-    look at; of several partners, the one with the same name, then the one in the same file."""
+    look at, by name; of several partners, the one with the same name, then the one in the same file."""
     out: dict[str, str] = {}
     free = {i.id: i for i in fresh}
     rules: list[Callable[[Item, Item], bool]] = [_same_body, _same_shape]
     if len(gone) * len(fresh) <= _PAIRS:
-        rules += [_similar, _same_scene]
+        rules += [_similar, _same_scene, _akin]
     for same in rules:
         for item in gone:
             if item.id in out:
@@ -148,7 +157,7 @@ def compare_tests(
     moved = _moves(gone, fresh)
     left = [i for i in gone if i.id not in moved]
     pairs = {i: (old[i], new[moved.get(i, i)]) for i in sorted(edited | disturbed | moved.keys())}
-    loosening = {i: _loosening(a, b) for i, (a, b) in pairs.items()}
+    loosening = {i: _loosening(a, b, _known(result.get(b.path))) for i, (a, b) in pairs.items()}
     stands = {i: (base.get(a.path), result.get(b.path)) for i, (a, b) in pairs.items()}
     return TestChanges(
         base=old,
@@ -159,7 +168,7 @@ def compare_tests(
         added=frozenset(i.id for i in fresh),
         moved=moved,
         folded=_folds(left, fresh + [new[i] for i in sorted(edited)]),
-        steady=frozenset(i for i, (a, b) in pairs.items() if loosening[i] == Loosening() and _steady(a, b, *stands[i])),
+        steady=frozenset(i for i, (a, b) in pairs.items() if _tame(loosening[i]) and _steady(a, b, *stands[i])),
         loosening=loosening,
         mocked={i: found for i, (a, b) in pairs.items() if (found := _mocked(a, b, *stands[i]))},
         gated=_gated(base, result),
@@ -175,9 +184,16 @@ _SORTING = frozenset(
 )  # fmt: skip
 
 
-def _loosening(old: Item, new: Item) -> Loosening:
+_TALK = frozenset(("print", "println", "log", "info", "debug", "warn", "str", "repr", "len", "int", "float", "list"))
+"""Calls that fail no test."""
+
+
+def _loosening(old: Item, new: Item, known: frozenset[str] = frozenset()) -> Loosening:
     """How much less a test demands; one that sorts before it compares has given up the order, which is one step."""
     found = compare(old.assertions, new.assertions, new.constants)
+    kept = old.constants <= new.constants
+    elsewhere = bool(new.calls - old.calls - known - _TALK)
+    found = msgspec.structs.replace(found, kept=kept, elsewhere=found.nothing and elsewhere)
     if not found.steps and _SORTING & (new.calls - old.calls):
         return msgspec.structs.replace(found, steps=1)
     return found
@@ -192,6 +208,10 @@ def _helpers(base: Mapping[str, Module | None], result: Mapping[str, Module | No
         and not (module and module.mixed)
         and (path not in result or _context(module) != _context(result[path]))
     )
+
+
+def _tame(found: Loosening) -> bool:
+    return found.tame and not found.moved
 
 
 def _steady(old: Item, new: Item, before: Module | None, after: Module | None) -> bool:
@@ -226,6 +246,10 @@ def _gated(base: Mapping[str, Module | None], result: Mapping[str, Module | None
         if module and (after := result.get(path)) and set(after.gates) - set(module.gates)
         for i in module.items
     )
+
+
+def _known(module: Module | None) -> frozenset[str]:
+    return module.helpers if module is not None else frozenset()
 
 
 def _context(module: Module | None) -> str | None:

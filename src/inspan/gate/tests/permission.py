@@ -12,19 +12,26 @@ from itertools import pairwise
 from inspan.gate.tests.table import Level, Reading
 
 _TEST = r"(?:tests?|specs?|assertions?|expectations?|expected (?:values?|results?|outputs?)|test cases?)"
-_BAD = r"(?:wrong|incorrect|outdated|out of date|obsolete|mistaken|stale|bogus|too strict|too tight|bad|broken|flawed)"
+_BAD = (
+    r"(?:wrong|incorrect|outdated|out of date|obsolete|mistaken|stale|bogus|bad|broken|flawed|brittle|over-?specified|"
+    r"(?:too|overly) (?:strict|tight|specific|exact)|swapped|a typo|a mistake|an error)"
+)
+_CHANGE = r"(?:correct|fix|update|adjust|change|amend|repair|loosen|relax)"
 _WRONG = re.compile(
     rf"\b{_BAD}\b (?:\w+ ){{0,2}}{_TEST}\b|"
     rf"\b{_TEST}\b(?:[^.;]{{0,40}}?) (?:itself )?(?:is|are|was|were|has|have|contains?|holds?) (?:\w+ ){{0,3}}{_BAD}\b|"
-    r"\b(?:correct|fix|update|adjust|change|amend|repair|loosen|relax) (?:only )?(?:the |that |this |its |one )?"
-    rf"(?:\w+ ){{0,2}}{_TEST}\b|"
+    rf"\b{_CHANGE} (?:only )?(?:the |that |this |its |one )?(?:\w+ ){{0,2}}{_TEST}\b|"
     rf"\b{_TEST}\b[^.;]{{0,60}}\bshould (?:expect|say|be (?:updated|changed|corrected|relaxed|loosened|adjusted))\b|"
+    rf"\b(?:bug|mistake|error|typo|fault|flaw)s? (?:is |lies )?(?:in|of|with) (?:the |that |this |its )?"
+    rf"(?:\w+ ){{0,2}}{_TEST}\b|"
+    r"\bnot the (?:code|product|implementation|function)\b|"
     r"\b(?:the )?(?:code|function|implementation|behaviou?r) is (?:right|correct|fine)\b",
     re.IGNORECASE,
 )
+_FLAKY = re.compile(r"\b(?:flak\w+|intermittent\w*|non-?deterministic\w*|unstable|sometimes fails?)\b", re.IGNORECASE)
 _REMOVAL = re.compile(
     r"\b(remov\w*|delet\w*|drop\w*|prun\w*|retir\w*|deprecat\w*|strip\w* out|get rid|clean(?:ing)? ?up|dead code|"
-    r"merg\w*|consolidat\w*|unused|unreferenced)\b",
+    r"merg\w*|consolidat\w*|unused|unreferenced|replac\w*|no longer|migrat\w*|switch\w*|simplif\w*|inlin\w*)\b",
     re.IGNORECASE,
 )
 _SNAPSHOTS = re.compile(
@@ -47,6 +54,12 @@ _FIX = re.compile(
     r"should (?:return|be|give|not))\b",
     re.IGNORECASE,
 )
+_REPAIR = re.compile(r"\b(fix|repair|resolve|correct)\b", re.IGNORECASE)
+_FOR_TESTS = re.compile(
+    rf"\b(add|write|extend|improve|increase|more|missing|cover\w*)\b[^.;]{{0,60}}\b{_TEST}\b|"
+    rf"\b{_TEST} (?:for|of)\b|\bcoverage\b",
+    re.IGNORECASE,
+)
 _LOWER: dict[Level, Level] = {"reject": "hold", "hold": "note", "note": "note"}
 _COMMON = frozenset(
     ("test", "tests", "should", "returns", "return", "when", "with", "for", "the", "and", "not", "does", "from",
@@ -65,6 +78,10 @@ def named(name: str, prompt: str) -> bool:
     if re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", prompt, re.IGNORECASE):
         return True
     parts = words(name)
+    if len(parts) == 1:
+        word = re.escape(parts[0])
+        form = rf"\b{word} {_TEST}\b|\b{_TEST} (?:for|of|on) (?:the )?{word}\b"
+        return bool(re.search(form, prompt, re.IGNORECASE))
     sentences = [set(re.split(r"[^a-z0-9]+", s.lower())) for s in _sentences(prompt)]
     return len(parts) >= 2 and any(set(parts) <= s for s in sentences)
 
@@ -90,8 +107,13 @@ def removal_of(name: str, prompt: str) -> bool:
 
 
 def fixing(prompt: str) -> bool:
-    """Whether the job is to repair something."""
-    return bool(_FIX.search(prompt))
+    """Whether the job is to repair something; one that asks for tests has to say so in as many words."""
+    return bool(_REPAIR.search(prompt) or (_FIX.search(prompt) and not _FOR_TESTS.search(prompt)))
+
+
+def flaky(name: str, prompt: str) -> bool:
+    """Whether the text says of this test that it fails now and then."""
+    return any(named(name, s) and _FLAKY.search(s) for s in _sentences(prompt))
 
 
 def formatting(prompt: str) -> bool:
@@ -133,6 +155,8 @@ def lowered(reading: Reading, name: str, prompt: str, *, mild: bool) -> Reading:
     elif wrong(name, prompt):
         level = "note" if mild else _LOWER[level]
         why = "the job names it as wrong"
+    elif mild and flaky(name, prompt):
+        level, why = _LOWER[level], "the job names it as unstable"
     elif reading.rule == "tolerance_loosened" and level == "hold" and _PRECISION.search(prompt):
         level, why = "note", "the job speaks of precision"
     if level == reading.level:

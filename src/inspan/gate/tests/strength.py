@@ -61,6 +61,8 @@ class Loosening(msgspec.Struct, frozen=True, kw_only=True):
         guarded: assertions that stand under a condition now and did not.
         swallowed: assertions whose failure is caught or never waited for, and was not.
         moved: literals that the assertions expected and no longer do.
+        kept: every literal of the old item, its inputs included, stands in the new one.
+        elsewhere: it calls what it did not, and what that demands is not known.
         lines: the accused lines, old then new, as ``- text`` and ``+ text``.
     """
 
@@ -71,6 +73,8 @@ class Loosening(msgspec.Struct, frozen=True, kw_only=True):
     guarded: bool = False
     swallowed: bool = False
     moved: bool = False
+    kept: bool = True
+    elsewhere: bool = False
     lines: tuple[str, ...] = ()
 
     @property

@@ -85,7 +85,7 @@ def read(
     same = loosening is not None and loosening.tame and not loosening.moved and not mocked
     if one in _BAD and two == three == "X" and same:
         return _reading("interface_moved", "note", "the test follows an interface that moved")
-    return _edited(one, two, three, loosening or Loosening(), touch, mocked)
+    return _edited(one, two, three, loosening or Loosening(kept=False), touch, mocked)
 
 
 def leaning(cells: Cells) -> Reading | None:
@@ -157,7 +157,8 @@ def _edited(one: str, two: str, three: str, loose: Loosening, touch: Touch, mock
     if one in _BAD and three == "P":
         return _reading(how, "reject", "the test saw the fault on base and no longer does", "the test was wrong")
     if loose.nothing:
-        return _reading("assertion_dropped", "reject", "the test no longer asserts anything")
+        level: Level = "hold" if loose.elsewhere else "reject"
+        return _reading("assertion_dropped", level, "the test no longer asserts anything", "another function does it")
     if mocked:
         return _reading("target_mocked", "hold", "what the test used on base is replaced now", "a slow or remote part")
     if two == "P":
@@ -207,6 +208,8 @@ def _accepts_both(loose: Loosening, touch: Touch) -> Reading:
         return _reading("tolerance_loosened", "hold", "a tolerance grew until both behaviours pass", "numeric noise")
     if loose.steps == 1:
         return _reading("assertion_relaxed", "note", "loosened by one step until both behaviours pass")
+    if touch == "edited" and loose.kept and not loose.moved:
+        return _reading("interface_moved", "note", "the test asks for more than it did, and expects what it did")
     rule = "snapshot_rewritten" if touch in ("snapshot", "stored") else "fixture_moved"
     return _reading(
         rule, "hold", "the test was changed until base's and the result's behaviour both pass",

@@ -48,7 +48,7 @@ _ASSERTS: Mapping[str, Strength] = {
 _UNORDERED = re.compile(r"^(?:\[ \.\.\. (.*) \]|(.*)) \. (?:sort|toSorted) \(.*\)$|^new Set \(.*\)$")
 _PROMISED = frozenset(("resolves", "rejects", "eventually"))
 _COMPARE: Mapping[str, Strength] = {
-    "===": S.IDENTITY, "==": S.EQUAL, "!==": S.TRUTHY, "!=": S.TRUTHY, "<": S.ORDER, ">": S.ORDER, "<=": S.ORDER,
+    "===": S.EQUAL, "==": S.EQUAL, "!==": S.TRUTHY, "!=": S.TRUTHY, "<": S.ORDER, ">": S.ORDER, "<=": S.ORDER,
     ">=": S.ORDER, "instanceof": S.TYPE, "in": S.MEMBER,
 }  # fmt: skip
 _ASYMMETRIC: tuple[tuple[re.Pattern[str], Strength], ...] = (
@@ -57,6 +57,7 @@ _ASYMMETRIC: tuple[tuple[re.Pattern[str], Strength], ...] = (
     (re.compile(r"expect \. (\w+Containing|stringMatching)"), S.MEMBER),
     (re.compile(r"expect \. closeTo"), S.CLOSE),
 )
+_PRIMITIVES = frozenset(("number", "string", "template_string", "true", "false", "unary_expression"))
 _ENDS = frozenset(("return_statement", "throw_statement", "continue_statement", "break_statement"))
 _BRANCHES = frozenset(("if_statement", "ternary_expression", "switch_case", "switch_default", "catch_clause"))
 FUNCTIONS = frozenset(
@@ -216,6 +217,8 @@ def _expectation(node: Node, root: Node, names: list[str]) -> Assertion | None:
         tolerance = None if digits is None else digits if matcher == "closeTo" else 10.0**-digits / 2
     elif matcher in ("toBe", "toEqual", "toStrictEqual", "equal", "eql", "true", "toBeTruthy", "toBeFalsy", "false"):
         shown, strength = _compared(subject, args, strength)
+    if matcher in ("toBe", "toStrictEqual") and strength is S.IDENTITY and args and args[0].type in _PRIMITIVES:
+        strength = S.EQUAL  # for a plain value all equalities are one
     for pattern, weaker in _ASYMMETRIC:
         if pattern.match(expected):
             strength = min(strength, weaker)
@@ -294,6 +297,8 @@ def _asserted(node: Node, name: str) -> Assertion | None:
         subject = squeezed(args[0]) if args else ""
         if len(args) > 1 and subject == squeezed(args[1]) and strength >= S.EQUAL:
             strength = S.NOTHING
+        if strength is S.IDENTITY and len(args) > 1 and args[1].type in _PRIMITIVES:
+            strength = S.EQUAL
         if name in ("throws", "rejects"):
             strength = _thrown(args[1:])
         elif strength >= S.EQUAL and subject.endswith(". length"):

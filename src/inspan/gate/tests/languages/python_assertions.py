@@ -148,9 +148,10 @@ def _of_call(call: ast.Call) -> tuple[str, Strength] | None:
         return None
     if name not in _METHODS and not name.startswith("assert") and not call.args:
         return None
-    subject = ast.unparse(call.args[0]) if call.args else ast.unparse(call.func)
+    looked_at = next((a for a in call.args[:2] if not isinstance(a, ast.Constant)), call.args[0] if call.args else call)
+    subject = ast.unparse(looked_at)
     strength = _METHODS.get(name, S.EQUAL)
-    if name == "assertEqual" and len(call.args) > 1 and ast.unparse(call.args[1]) == subject:
+    if name == "assertEqual" and len(call.args) > 1 and ast.unparse(call.args[0]) == ast.unparse(call.args[1]):
         strength = S.NOTHING
     if name == "assertRaises":
         strength = _raises(call)
