@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from test_sandbox_escape import ESCAPES, PROBE, host_services
 
@@ -153,20 +154,25 @@ found = {
   "environment of another": attempt(lambda: open(f"/proc/{V}/environ").read()),
   "descriptors of another": attempt(lambda: os.readlink(f"/proc/{V}/fd/0")),
   "signal its keeper": attempt(lambda: os.kill(os.getppid(), 0)),
-  "mount in a namespace": attempt(mounted),
+  "change the mode": attempt(lambda: os.chmod(S, 0o644)),
+  "change the mode by a link": attempt(lambda: (os.symlink(S, f"mode{os.getpid()}"), os.chmod(f"mode{os.getpid()}", 0o644))),
+  "change the mode by a directory": attempt(lambda: os.chmod("secret", 0o644, dir_fd=os.open(P, os.O_PATH))),
+  "change the mode by the parent": attempt(lambda: os.chmod(os.path.relpath(S), 0o644)),
+  "change the mode by a path of /proc": attempt(lambda: os.chmod(f"/proc/self/fd/{os.open(S, os.O_PATH)}", 0o644)),
+  "change the mode of its directory": attempt(lambda: os.chmod(P, 0o755)),
+  "change the owner": attempt(lambda: os.chown(S, os.getuid(), os.getgid())),
+  "change the times": attempt(lambda: os.utime(S, (1, 1))),
+  "set an attribute": attempt(lambda: os.setxattr(S, "user.inspan", b"1")),
   # What the level does not hold.
   "know": attempt(lambda: os.stat(S)),
-  "change the mode": attempt(lambda: os.chmod(S, 0o644)),
-  "change the times": attempt(lambda: os.utime(S, (1, 1))),
   "command line of another": attempt(lambda: open(f"/proc/{V}/cmdline").read()),
+  "mount in a namespace": attempt(mounted),  # the last: nobody is anybody in the new namespace
 }
 print(json.dumps(found))
 """
 
 NOT_HELD = {
     "know": "that a file is there, and its metadata, can be seen",
-    "change the mode": "the mode of the same user's files can be changed, not their content",
-    "change the times": "so can their times",
     "command line of another": "command lines of other processes can be seen",
 }
 """What a process of the same user can do all the same, and why that is said in ``docs/security.md``."""
@@ -239,6 +245,62 @@ def test_an_escape_fails(plan: MountPlan, name: str) -> None:
     assert (Path("/proc/sys/kernel/core_pattern").read_text(), socket.gethostname()) == before
     for path in ("/usr/x", "/usr/bin/x", "/x", "/dev/x"):
         assert not os.path.exists(path)
+
+
+METADATA = r"""
+import ctypes, os, shutil, stat, subprocess, tempfile, threading
+def mode(path): return stat.S_IMODE(os.lstat(path).st_mode)
+os.makedirs("deep/er", exist_ok=True)
+open("deep/f", "w").write("x")
+os.chmod("deep/f", 0o751); assert mode("deep/f") == 0o751
+os.chmod(os.path.abspath("deep/f"), 0o640); assert mode("deep/f") == 0o640
+d = os.open("deep", os.O_RDONLY)
+os.chmod("f", 0o711, dir_fd=d); assert mode("deep/f") == 0o711
+f = os.open("deep/f", os.O_RDWR)
+os.fchmod(f, 0o600); assert mode("deep/f") == 0o600
+os.symlink("f", "deep/l")
+os.chmod("deep/l", 0o755); assert mode("deep/f") == 0o755
+os.utime("deep/f", ns=(5, 1_234_567_890_123)); assert os.stat("deep/f").st_mtime_ns == 1_234_567_890_123
+os.utime(f, (7, 8)); assert os.stat("deep/f").st_mtime == 8
+os.utime("l", (9, 10), dir_fd=d, follow_symlinks=False); assert os.lstat("deep/l").st_mtime == 10
+assert os.stat("deep/f").st_mtime == 8
+os.utime("deep/f"); assert os.stat("deep/f").st_mtime > 1e9
+os.chown("deep/f", os.getuid(), os.getgid()); os.chown("deep/l", -1, os.getgid(), follow_symlinks=False)
+os.chmod(f"/proc/self/fd/{f}", 0o701); assert mode("deep/f") == 0o701
+os.chmod(f"/dev/fd/{f}", 0o702); assert mode("deep/f") == 0o702
+for bad, error in (("nothing", FileNotFoundError), ("deep/f/x", NotADirectoryError), ("x" * 5000, OSError)):
+    try: os.chmod(bad, 0o600)
+    except error: pass
+    else: raise SystemExit(f"no error for {bad[:20]}")
+libc = ctypes.CDLL(None)
+assert libc.chmod(None, 0o600) == libc.utimes(None, None) == libc.chmod(ctypes.c_void_p(8), 0o600) == -1
+shutil.copy2("deep/f", "deep/copy"); assert mode("deep/copy") == mode("deep/f")
+subprocess.run("cp -a deep again; tar cf t.tar again; mkdir out; tar xpf t.tar -C out; touch -h -d 2001-01-01 deep/l; "
+               "chmod -R u+w out; git init -q made; git -C made config a.b c; install -m 755 deep/f bin; mkfifo p; chmod 600 p", shell=True, check=True)
+assert mode("bin") == 0o755 and int(os.stat("out/again/f").st_mtime) == int(os.stat("again/f").st_mtime)
+with tempfile.NamedTemporaryFile() as t: os.fchmod(t.fileno(), 0o644); os.unlink(t.name); os.fchmod(t.fileno(), 0o600); open(t.name, "w")
+m = os.memfd_create("m"); os.fchmod(m, 0o600)
+r, w = os.pipe(); os.fchmod(w, 0o600)
+os.mkdir("sub"); os.chdir("sub"); open("g", "w"); os.chmod("g", 0o700); assert mode("g") == 0o700
+many = [threading.Thread(target=lambda n=n: [os.chmod("g", 0o600 | n) for _ in range(50)]) for n in range(4)]
+for t in many: t.start()
+for t in many: t.join()
+print("done")
+"""
+
+
+def test_in_its_own_files_a_job_changes_metadata_as_everywhere(plan: MountPlan) -> None:
+    python, tools = jobs.python_inside()
+    if jobs.run(LEVEL, plan, "command -v git").status != 0:
+        pytest.skip("NORUN: no git here")
+    ended = jobs.run(LEVEL, plan, python, "-I", "-c", METADATA, tools=tools, timeout=120)
+    assert (ended.status, ended.out) == (0, "done\n"), ended.err
+    free = outside(plan, "sh", "-c", f'mkdir free && cd free && exec {python} -I -c "$0"', METADATA)
+    assert free.stdout == "done\n"  # control: the program asks for nothing that does not work outside
+    reading = msgspec.structs.replace(plan, read_only=True)
+    refused = jobs.run(LEVEL, reading, "chmod 700 a.txt; touch -d 2001-01-01 a.txt; echo x > ~/own && chmod 700 ~/own")
+    assert refused.status == 0 and "chmod" in refused.err and "touch" in refused.err, refused
+    assert (Path(plan.directory) / "a.txt").stat().st_mode & 0o777 == 0o644
 
 
 def test_killing_everybody_reaches_nobody_outside(plan: MountPlan) -> None:

@@ -60,8 +60,9 @@ def prepare(context: Context, progress: Progress) -> Progress:
     prepared = Prepared(base=base, attempt=attempt, plan=plan, toolset=toolset, checkout=checkout, setup=setup)
     warnings += [f"not available here: {text}" for text in missing(context.state, repo, base, owner)]
     level = promises(resolved.level)
-    if not level.hides_host and (above := ancestor_settings(plan.directory, resolved.deciders)):
-        warnings.append(f"settings above the workspace that nothing hides at level {resolved.level}: {_some(above)}")
+    if not level.own_mounts and (above := ancestor_settings(plan.directory, resolved.deciders)):
+        what = "that are closed, at which a program may stop," if level.hides_host else "that nothing hides"
+        warnings.append(f"settings above the workspace {what} at level {resolved.level}: {_some(above)}")
     if spec.share and not level.own_mounts:
         warnings.append(f"not shown at level {resolved.level}: {_some(list(spec.share))}")
     if level.own_mounts and (aliases := by_another_name(resolved.path, repo.toplevel)):

@@ -127,7 +127,8 @@ def confined(spec: dict[str, Any]) -> Held:
     """Take the job's identity, and hold a process under the rules of ``spec["confine"]``; see ``confining``."""
     confine = spec["confine"]
     # All of them now: the job's identity may have no way to the standard library.
-    landlock, confining, connecting = sibling("landlock"), sibling("confining"), sibling("connecting")
+    landlock, confining, watching = sibling("landlock"), sibling("confining"), sibling("watching")
+    connecting, metadata = sibling("connecting"), sibling("metadata")
     version = landlock.interface()
     rules = landlock.ruleset(confine["read"], confine["write"], version)
     ours, theirs = socket.socketpair()
@@ -152,7 +153,9 @@ def confined(spec: dict[str, Any]) -> Held:
         notify = confining.take_over(ours)
         ours.close()
         if notify is not None:
-            threading.Thread(target=connecting.watch, args=(notify, confine["ports"]), daemon=True).start()
+            answers = metadata.answers(confine["calls"], confine["roots"])
+            answers[confine["calls"]["connect"]] = lambda call: connecting.connect(call, confine["ports"])
+            threading.Thread(target=watching.watch, args=(notify, answers), daemon=True).start()
 
     held = hold(spec, prepare, watch)
     os.close(rules)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import secrets
 import tempfile
@@ -40,11 +41,18 @@ _READ = (
             "passwd", "group", "hosts", "host.conf", "gai.conf", "nsswitch.conf",
         )
     ),
+    *glob.glob("/etc/python3*"),  # where a distribution's Python has its sitecustomize
     "/proc",
 )  # fmt: skip
 _WRITE = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 _PASSABLE = "export INSPAN_HOME=/var/lib/inspan, or any place that the sandbox's user may pass to"
+_DEFAULTS = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "USER": "agent",
+    "LOGNAME": "agent",
+    "GIT_CONFIG_NOSYSTEM": "1",  # git stops at a file of settings that is there and closed
+}
 _CANARY_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 
 
@@ -69,8 +77,7 @@ class LandlockDriver:
             what, do = enabling.for_landlock(version)
             raise SandboxError(what, where="landlock_create_ruleset", do=do)
         tmp = os.path.join(plan.home, TMP)
-        defaults = {"PATH": "/usr/local/bin:/usr/bin:/bin", "TMPDIR": tmp, "USER": "agent", "LOGNAME": "agent"}
-        spec = specification(confinement, defaults)
+        spec = specification(confinement, _DEFAULTS | {"TMPDIR": tmp})
         read, write = _grants(confinement)
         filters = {"filter": seccomp.program().hex(), "shared_filter": shared_filter.program().hex()}
         spec["confine"] = {
@@ -79,6 +86,8 @@ class LandlockDriver:
             "directories": [tmp],
             "read": read,
             "write": write,
+            "roots": [os.path.realpath(path) for path in write if path not in _WRITE],
+            "calls": shared_filter.watched(),
         } | filters
         with _canaries((*read, *write)) as (path, port):
             spec["confine"] |= {"canary": path, "canary_port": port, "ports": list(confinement.reachable)}

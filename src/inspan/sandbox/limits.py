@@ -165,7 +165,8 @@ def _memory(members: Sequence[census.Process], limit: int) -> bool:
     if sum(process.rss for process in members) <= limit:
         return False
     exact = [census.proportional(process.pid) for process in members]
-    return sum(value or 0 for value in exact) > limit
+    # Of a process of another identity nothing more exact can be read without privileges.
+    return sum(p.rss if value is None else value for p, value in zip(members, exact, strict=True)) > limit
 
 
 def ended(pidfd: int, seconds: float | None) -> bool:
