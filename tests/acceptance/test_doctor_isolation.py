@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -115,3 +117,20 @@ def test_without_bubblewrap_its_package_is_named(home: Path) -> None:
     _, found, _ = doctor(home, program=("-c", NO_BUBBLEWRAP))
     command = missing(found, "level sandbox") or ""
     assert "pip install 'inspan[sandbox]'" in command and "no bubblewrap" in level(found, "sandbox")["detail"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("held", "level"),
+    [("-all,+chown,+dac_override,+fowner,+kill,+setgid,+setuid,+sys_chroot", "landlock"), ("-all", None)],
+    ids=["as containers do", "none at all"],
+)
+def test_root_with_few_capabilities(home: Path, held: str, level: str | None) -> None:
+    """As a plain container has it: what is left gives root up for Landlock; without any nothing does, and it is said."""
+    jobs.require("landlock")
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("NORUN: needs to be started as root, and setpriv")
+    _, found, _ = doctor(home, "setpriv", f"--bounding-set={held}", "--inh-caps=-all")
+    assert found["auto"] == level, found
+    if level is None:
+        assert "--user" in (missing(found, "level landlock") or "")

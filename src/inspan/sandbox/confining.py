@@ -83,6 +83,7 @@ def tried(spec: dict[str, Any], version: int, scoped_from: int) -> dict[str, Any
         "tcp bind": lambda: socket.socket().bind(("127.0.0.1", 0)),
         "listen": lambda: socket.socket().listen(1),
         "tcp": lambda: socket.socket().connect(("127.0.0.1", spec["canary_port"])),
+        "metadata of a file": lambda: os.chmod(spec["canary"], 0o600),
         "other processes": lambda: open(f"/proc/{os.getppid()}/environ", "rb").close(),
     }
     if version >= scoped_from:
@@ -92,9 +93,9 @@ def tried(spec: dict[str, Any], version: int, scoped_from: int) -> dict[str, Any
             attempt()
         except OSError as error:
             if error.errno not in (_ANSWERED if name == "tcp" else _REFUSED):
-                raise OSError(error.errno, f"{name}: {error.strerror}") from error
+                raise OSError(f"{name}: {error.strerror}") from error
         else:
-            raise OSError(errno.EPERM, f"the level does not hold: {name} was not refused")
+            raise OSError(f"the level does not hold: {name} was not refused")
     signals = "held" if version >= scoped_from else "same user"
     return {"landlock": version, "refused": sorted(attempts), "signals": signals}
 

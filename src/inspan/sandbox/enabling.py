@@ -33,6 +33,12 @@ CONTAINER = (
     " --security-opt systempaths=unconfined ..."
 )
 """How the container is to be started from outside; a user inside who is not root does without ``--cap-add``."""
+WEAK_ROOT = (
+    "docker run --user 1000:1000 ... (an ordinary user needs no capability; root needs CHOWN, SETUID and SETGID)"
+)
+"""For a root without the capabilities by which it gives root up."""
+PASSABLE = "export INSPAN_HOME=/var/lib/inspan, or any place that the sandbox's user may pass to"
+_TRACING = ("/proc/sys/kernel/yama/ptrace_scope", "sysctl -w kernel.yama.ptrace_scope=1")
 UNFILTERED = "docker run --security-opt seccomp=unconfined ..."
 _CAP_SYS_ADMIN = 1 << 21
 
@@ -73,6 +79,18 @@ def for_landlock(version: int) -> tuple[str, str]:
     if filtered():
         return "a system call filter refuses Landlock", UNFILTERED
     return "this kernel has no Landlock", "boot Linux 6.7 or newer, built with CONFIG_SECURITY_LANDLOCK"
+
+
+def for_confining(error: str) -> str | None:
+    """What would help where a process could not be confined at level ``landlock``, None when nothing is known.
+
+    Args:
+        error: what went wrong, as the keeper said it.
+    """
+    path, command = _TRACING
+    if error.startswith("tcp:") and _read(path) in ("2", "3"):  # the watcher may not read what it is to judge
+        return command
+    return PASSABLE if os.strerror(errno.EACCES) in error else None
 
 
 def contained() -> bool:

@@ -9,7 +9,6 @@ has it, and temporary files are below it. What a plain user's identity can do wi
 from __future__ import annotations
 
 import contextlib
-import errno
 import glob
 import os
 import secrets
@@ -46,7 +45,6 @@ _READ = (
 )  # fmt: skip
 _WRITE = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
-_PASSABLE = "export INSPAN_HOME=/var/lib/inspan, or any place that the sandbox's user may pass to"
 _DEFAULTS = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "USER": "agent",
@@ -119,7 +117,7 @@ def _started(confinement: Confinement, spec: dict[str, Any], streams: tuple[int,
             raise SandboxError(
                 f"the confinement cannot be made: {found['error']}",
                 where=confinement.plan.directory,
-                do=_PASSABLE if os.strerror(errno.EACCES) in found["error"] else None,
+                do=enabling.for_confining(found["error"]),
             )
         if program := found.pop("program"):
             raise HarnessError(

@@ -206,7 +206,12 @@ def test_a_program_the_jobs_identity_cannot_read_is_named(plan: MountPlan) -> No
     assert caught.value.reason == "spawn_failed"
 
 
-def test_the_driver_knows_what_would_help() -> None:
+def test_the_driver_knows_what_would_help(monkeypatch: pytest.MonkeyPatch) -> None:
     assert driver("landlock").level == "landlock"
     assert "lsm=landlock," in enabling.for_landlock(-errno.EOPNOTSUPP)[1]
+    assert "INSPAN_HOME" in (enabling.for_confining("[Errno 13] Permission denied: '/root/state'") or "")
+    assert enabling.for_confining("no such thing") is None
+    with monkeypatch.context() as changed:
+        changed.setattr(enabling, "_read", lambda path: "2")
+        assert enabling.for_confining("tcp: Operation not permitted") == "sysctl -w kernel.yama.ptrace_scope=1"
     assert "CONFIG_SECURITY_LANDLOCK" in enabling.for_landlock(-errno.ENOSYS)[1] or enabling.filtered()
