@@ -17,6 +17,8 @@ import pytest
 from people import USER, Person, install, owners
 from runs import SANDBOX_UID, checkout_digest, nothing_left
 
+from inspan.spec.levels import promises
+
 CAGE = Path(__file__).resolve().parents[1] / "support/cage.py"
 FILES = {
     "src/__init__.py": "",
@@ -127,8 +129,9 @@ def _repository(who: Person, level: str) -> Path:
 
 
 LANDLOCK = pytest.param("landlock", marks=pytest.mark.long)
-LEVELS = ("sandbox", LANDLOCK, "none")
-MOSTLY_SANDBOX = ("sandbox", LANDLOCK, pytest.param("none", marks=pytest.mark.long))
+GVISOR = pytest.param("gvisor", marks=pytest.mark.long)
+LEVELS = ("sandbox", LANDLOCK, GVISOR, "none")
+MOSTLY_SANDBOX = ("sandbox", LANDLOCK, GVISOR, pytest.param("none", marks=pytest.mark.long))
 _found: dict[int, dict[str, dict]] = {}
 
 
@@ -182,9 +185,12 @@ def test_a_fix_is_accepted_and_a_write_out_of_scope_rejected(person: Person, lev
     assert (fixed["checks"][0]["evidence"], fixed["checks"][0]["base"]) == ("tests", "failed"), fixed
     cheat = person.run(*common, "--rehearse", _scenario(person, "cheat", CHEAT)).document
     assert (cheat["verdict"], cheat["reason"]) == ("rejected", "out_of_scope"), cheat
-    # The identity inside: never root in the sandbox.
+    # The identity inside: never root in the sandbox, and in a guest a root of nothing, whoever it is outside.
     inside = person.inspan("logs", fixed["job"]).stdout
     expected = SANDBOX_UID if person.uid == 0 and level != "none" else person.uid
+    if promises(level).own_kernel:
+        assert fixed["isolation"]["proof"]["uid"] == expected
+        expected = 0
     assert str(expected) in inside.split(), inside
     kept = person.inspan("diff", cheat["job"]).stdout
     assert "+more" in kept
