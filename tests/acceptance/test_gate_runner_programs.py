@@ -281,3 +281,10 @@ def test_paths_with_spaces(tmp_path):
     (place / "cargo").mkdir()
     done = cargo_run(place / "cargo", RUST)
     assert done.status == 0 and done.tests.outcomes == RUST_IDS, done.output.decode()
+
+
+def test_a_flood_of_output_ends_a_test_program_and_is_no_result(tmp_path):
+    flood = 'for i := 0; i < 200; i++ { fmt.Println(strings.Repeat("x", 1<<20)) }'
+    done = go_run(tmp_path, go_test(flood, "", '"testing"\n"fmt"\n"strings"'))
+    assert done.status == 1 and max(map(len, done.left.files.values())) <= 32 << 20
+    assert done.tests.cell("p::TestA") != "P"

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -330,3 +331,16 @@ def test_the_reports_a_command_writes_are_those_of_this_run(tmp_path, report):
     assert done.tests.outcomes == {"new::x": "passed"} | ({"?::?": "passed"} if "*" in report else {})
     nothing = run(tmp_path / "b", old, "true", report=report)
     assert nothing.status == 0 and not nothing.tests.outcomes and not nothing.tests.loaded
+
+
+def test_a_real_run_by_a_package_script(tmp_path):
+    """The one real program of this file; the others are in the long set."""
+    if shutil.which("npm") is None:
+        pytest.skip("NORUN: npm is not on PATH")
+    files = {
+        "package.json": '{"scripts": {"test": "NODE_OPTIONS=--no-warnings node --test"}}',
+        "a.test.js": "const {test} = require('node:test');\ntest('one', () => {});\ntest('two', () => { throw new Error('no'); });\n",
+    }
+    done = run(tmp_path, files, "npm test")
+    assert done.status == 1 and done.tests.complete, done.output.decode()
+    assert {i: done.tests.cell(i) for i in done.tests.outcomes} == {"a.test.js::one": "P", "a.test.js::two": "X"}

@@ -19,6 +19,6 @@ printf '%s\n%s\n%s\n' "@key@" "$kind" "$root" >"$run.begun"
 {
     "$@"
     printf '%s\n%s\n' "@key@" "$?" >"$run.ended"
-} | tee "$run.out"
+} | { ulimit -f 32768 && exec tee "$run.out"; }
 { read -r _ && read -r status; } <"$run.ended"
 exit "$status"

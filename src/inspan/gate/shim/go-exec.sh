@@ -21,10 +21,10 @@ done
 [ "$json" != list ] || exec "$program" "$@"
 run=$(mktemp "@evidence@/gotest-XXXXXXXX") || exit 1
 printf '%s\n%s\n' "@key@" "$PWD" >"$run.begun"
-# The log is whole only when the program came to its regular end.
+# More output than 16 MiB ends the program; go would keep all of it in memory. The log is whole only when the program came to its regular end.
 {
     "$program" -test.v=test2json -test.failfast=false "-test.testlogfile=$run.log" "$@"
     printf '%s\n%s\n' "@key@" "$?" >"$run.ended"
-} | tee "$run.out" | if [ -n "$json" ]; then cat; else tr -d '\026\016\017'; fi
+} | { ulimit -f 32768 && exec tee "$run.out"; } | if [ -n "$json" ]; then cat; else tr -d '\026\016\017'; fi
 { read -r _ && read -r status; } <"$run.ended"
 exit "$status"

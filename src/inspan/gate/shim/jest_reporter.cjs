@@ -19,8 +19,6 @@ class Evidence {
     if (result.testExecError || (result.failureMessage && !result.testResults.length)) {
       const text = said(result.testExecError || result.failureMessage);
       this.line({ kind: "collect", id: file, outcome: "failed", text });
-    } else if (result.skipped) {
-      this.line({ kind: "collect", id: file, outcome: "skipped" });
     }
     for (const test of result.testResults) this.test(file, test);
   }

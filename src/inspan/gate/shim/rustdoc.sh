@@ -22,6 +22,6 @@ printf '%s\n%s\n%s\n' "@key@" doc "$PWD" >"$run.begun"
 {
     "$real" "$@"
     printf '%s\n%s\n' "@key@" "$?" >"$run.ended"
-} | tee "$run.out"
+} | { ulimit -f 32768 && exec tee "$run.out"; }
 { read -r _ && read -r status; } <"$run.ended"
 exit "$status"
