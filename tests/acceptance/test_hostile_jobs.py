@@ -138,6 +138,7 @@ def left_on_disk(home: Path) -> list[str]:
     return [str(p.relative_to(home)) for name in names for p in home.glob(name)]
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("level", ["sandbox", "landlock"])
 def test_twenty_hostile_jobs_at_once(tmp_path: Path, level: str) -> None:
     found = probe(level, str(tmp_path))
