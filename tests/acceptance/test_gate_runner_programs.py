@@ -224,7 +224,7 @@ def test_cargo_doc_tests_of_the_newer_edition_and_a_workspace(tmp_path):
     assert done.status == 0 and done.tests.outcomes == {f"crates/p/{i}": o for i, o in RUST_IDS.items()}
 
 
-PRINTS = 'use std::io::Write; writeln!(std::io::stdout(), "{}", "%s").unwrap();'
+PRINTS = 'use std::io::Write; writeln!(std::io::stdout(), "\\n{}", "%s").unwrap();'
 RESULT = "test result: ok. %d passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"
 
 

@@ -9,6 +9,8 @@ from inspan.gate.runners import Runner, explained
 from inspan.redact import Redactor
 
 LIMIT = 2048
+_LONGEST = 1000
+"""Characters of one line that are looked at: what a program prints must not cost more than it is long."""
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -25,7 +27,7 @@ def digest(output: bytes, *, runner: Runner | None, run: TestRun | None, redacto
     parts = [note] if note else []
     if run is not None:
         parts += _failures(run)
-    lines = text.splitlines()
+    lines = [line[:_LONGEST] for line in text.splitlines()]
     parts += explained(runner, lines)
     if len(parts) <= (1 if note else 0):
         parts += [line for line in lines if line.strip()][-30:]

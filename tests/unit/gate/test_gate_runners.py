@@ -333,6 +333,27 @@ def test_the_reports_a_command_writes_are_those_of_this_run(tmp_path, report):
     assert nothing.status == 0 and not nothing.tests.outcomes and not nothing.tests.loaded
 
 
+LONG = [
+    b"x" * (1 << 20),
+    b"a.go:" * (1 << 18),
+    b" " * (1 << 20),
+    b"\x1b[" * (1 << 19),
+    b"test a - " * (1 << 17),
+    b"(1,2)" * (1 << 18),
+]
+
+
+@pytest.mark.parametrize("line", LONG, ids=lambda line: line[:9].hex())
+def test_endless_lines_cost_no_more_than_they_are_long(line):
+    """Read and digested by every family; a pattern that looks back over the whole line would not end."""
+    out = b"\x16=== RUN   TestA\n" + b"panicked at " + line + b"\n" + line + b"\ntest result: ok\nRan 1 test in \n"
+    for name in GOOD:
+        files = {n: out if n.endswith((".out", ".log")) else d for n, d in GOOD[name].items()}
+        assert not read(name, files=files, output=out).complete
+    text = digest(b"FAIL\tx 1s\n# fail 1\n" + out, runner=detect("go test"), run=None, redactor=Redactor())
+    assert len(text.encode()) <= LIMIT
+
+
 def test_a_real_run_by_a_package_script(tmp_path):
     """The one real program of this file; the others are in the long set."""
     if shutil.which("npm") is None:

@@ -18,6 +18,7 @@ import msgspec
 from inspan.gate.results import TestRun, worst
 from inspan.gate.runners.contract import Arranged, Call, Family, Left, Request
 from inspan.gate.runners.evidence_files import Program, programs, status
+from inspan.gate.runners.evidence_files import text as printed
 
 _RUNNER = "inspan-cargo-run"
 """Found on PATH: a path of its own would be split at spaces."""
@@ -75,10 +76,10 @@ class _Told(msgspec.Struct, kw_only=True):
 
 def _unit(program: Program) -> _Told:
     """A program of libtest's: outcomes from its log, counts from its output."""
-    text = program.output.decode("utf-8", "replace")
+    text = printed(program.output)
     outcomes: dict[str, str] = {}
     garbled = 0
-    for line in (program.log or b"").decode("utf-8", "replace").splitlines():
+    for line in printed(program.log or b"").splitlines():
         found = _LOGGED.match(line)
         if found:
             outcomes[found[2]] = worst(_WORDS[found[1]], outcomes.get(found[2]))
@@ -92,7 +93,7 @@ def _unit(program: Program) -> _Told:
 
 def _documented(program: Program) -> _Told:
     """rustdoc's doc tests: named by their item, a further one of the same item by its number, never by their line."""
-    text = program.output.decode("utf-8", "replace")
+    text = printed(program.output)
     outcomes: dict[str, str] = {}
     seen: Counter[str] = Counter()
     said = _texts(text)

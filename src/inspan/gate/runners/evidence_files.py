@@ -41,6 +41,15 @@ def programs(files: Mapping[str, bytes], prefix: str, key: str) -> Iterator[Prog
         )
 
 
+LONGEST = 4096
+"""Characters of one line that are looked at: what a program prints must not cost more than it is long."""
+
+
+def text(data: bytes) -> str:
+    """What a program printed, with lines cut to ``LONGEST``."""
+    return "\n".join(line[:LONGEST] for line in data.decode("utf-8", "replace").split("\n"))
+
+
 def status(data: bytes | None, key: str) -> int | None:
     """The exit status of an ``.ended`` file; None for one that is not there or not ours."""
     lines = _keyed(data, key) if data is not None else None

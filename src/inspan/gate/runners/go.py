@@ -26,7 +26,7 @@ _LOG_HEAD = b"# test log\n"
 _PANIC = re.compile(r"^(panic: |fatal error: |SIG[A-Z]+: )")
 _UNBUILT = re.compile(r"^FAIL\t(\S+) \[(?:build|setup) failed\]$", re.MULTILINE)
 _SAID = re.compile(r"\S+\.go:\d+: (.*\S)")
-_LONGEST = 200
+_LONGEST, _SEEN = 200, 1000
 
 
 def _find(call: Call) -> tuple[str, ...] | None:
@@ -105,9 +105,9 @@ def _told(program: Program, root: str) -> _Told:
         if n == 0:
             rest = [first, *rest]
         else:
-            told.mark(first.rstrip("\r"))
+            told.mark(first[:_SEEN].rstrip("\r"))
         for line in rest:
-            told.say(line)
+            told.say(line[:_SEEN])
     return told
 
 
