@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import socket
@@ -215,3 +216,27 @@ def test_the_driver_knows_what_would_help(monkeypatch: pytest.MonkeyPatch) -> No
         changed.setattr(enabling, "_read", lambda path: "2")
         assert enabling.for_confining("tcp: Operation not permitted") == "sysctl -w kernel.yama.ptrace_scope=1"
     assert "CONFIG_SECURITY_LANDLOCK" in enabling.for_landlock(-errno.ENOSYS)[1] or enabling.filtered()
+
+
+@pytest.mark.parametrize("version", [4, 5, 6])
+def test_an_older_interface_holds_what_it_knows(version: int) -> None:
+    """The same rules as an older kernel would be given them: files are held by all, signals from version 6 on."""
+    if landlock.interface() < version:
+        pytest.skip(f"NORUN: no Landlock {version} here")
+    rules = landlock.ruleset(["/usr"], [], version)
+    child = os.fork()
+    if child == 0:
+        answers = 0
+        try:
+            os.setpgid(0, 0)
+            assert ctypes.CDLL(None).prctl(38, 1, 0, 0, 0) == 0
+            landlock.restrict(rules)
+            for bit, attempt in enumerate((lambda: os.listdir("/"), lambda: os.kill(os.getppid(), 0))):
+                try:
+                    attempt()
+                except PermissionError:
+                    answers |= 1 << bit
+        finally:
+            os._exit(answers)
+    os.close(rules)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == (3 if version >= landlock.SCOPED else 1)
