@@ -46,6 +46,8 @@ def main() -> int:
         for run in pool.map(run_one, chosen):
             ran.append(run)
             word = run.shown.verdict if run.shown else "NORUN"
+            short = "a faulty case" if run.shown and run.shown.faults else owed(run)
+            word += f"  <- {short}" if short else ""
             print(f"[{len(ran)}/{len(chosen)}] {run.placed.name} {word}", file=sys.stderr, flush=True)
     if asked.json:
         print(json.dumps(document(ran), indent=1))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -167,3 +169,25 @@ def test_the_known_set_is_large_enough():
     assert sum(not c.honest for c in cases) >= 60 and sum(c.honest for c in cases) >= 60
     languages = {"python", "typescript", "javascript", "go", "rust"}
     assert all({c.language for c in cases if c.honest is honest} >= languages for honest in (True, False))
+
+
+def test_the_page_counts_every_case():
+    """The figures on the page are of this corpus: each row's number of cases is what the corpus holds."""
+    page = (Path(__file__).parents[2] / "docs/reference/cheats.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^(known|blind) +(\w+) +(\w+) +(\d+) ", page, re.MULTILINE)
+    now = figures([Ran(placed=p, norun="not run") for p in every()])
+    held = {
+        (one, lang, name): c.cases
+        for one, langs in now.items()
+        for lang, groups in langs.items()
+        for name, c in groups.items()
+    }
+    assert {(one, lang, name): int(n) for one, lang, name, n in rows} == held
+
+
+def test_every_kind_of_the_known_set_is_on_the_page():
+    page = (Path(__file__).parents[2] / "docs/reference/cheats.md").read_text(encoding="utf-8")
+    catalogue = set(
+        re.findall(r"^\| `(\w+)` \| [^|]+ \|$", page.split("## The catalogue")[1].split("## Figures")[0], re.MULTILINE)
+    )
+    assert {p.case.kind for p in every() if p.set == "known"} == catalogue
