@@ -17,7 +17,7 @@ import pytest
 from test_sandbox_escape import ESCAPES, PROBE, host_services
 
 import sandbox_jobs as jobs
-from inspan.sandbox import census
+from inspan.sandbox import census, cgroups
 from inspan.sandbox.contract import Limits
 from inspan.workspace.plan import Bind, MountPlan
 
@@ -215,10 +215,19 @@ def test_memory_backed_space_has_an_end(plan: MountPlan, place: str) -> None:
     assert jobs.run(LEVEL, plan, "touch /run/x || touch /home/x || touch /x").status != 0
 
 
-def test_a_fork_bomb_is_ended_and_the_host_goes_on(plan: MountPlan) -> None:
+@pytest.mark.parametrize("groups", [True, False], ids=["whatever there is", "no control groups"])
+def test_a_fork_bomb_is_ended_and_the_host_goes_on(
+    plan: MountPlan, groups: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guest kernel ends when it is refused a thread: the limit is named all the same."""
+    if not groups:
+        monkeypatch.setattr(cgroups, "_version_two", lambda name: None)
+        monkeypatch.setattr(cgroups, "_version_one", lambda name, controller: None)
+        monkeypatch.setattr(cgroups.Group, "_ask_systemd", lambda group, pid: None)
     python, tools = jobs.python_inside()
     bomb = "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass\n"
     ended = jobs.run(LEVEL, plan, python, "-I", "-c", bomb, tools=tools, limits=Limits(processes=64), timeout=240)
+    assert groups or ended.tree.held["processes"] == "rlimit"
     assert ended.tree.exceeded == "processes"
     assert ended.tree.survivors() == []
     assert jobs.run_free("true").returncode == 0

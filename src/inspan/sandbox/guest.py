@@ -95,6 +95,7 @@ class GuestTree(namespaced.NamespacedTree):
         self._said = b""
         self._reading = threading.Lock()
         self._open = True
+        self._refused = False
 
     def joined(self, received: list[int]) -> None:
         """See ``NamespacedTree.joined``; what a program asks of files is bounded by the guest."""
@@ -122,6 +123,8 @@ class GuestTree(namespaced.NamespacedTree):
         super().on_main_end()
         self._collect()
         self.orphans = () if self._killed else _left(self._said.partition(runsc.LEFT)[2])
+        # A guest kernel that is refused a thread ends at once: there may have been no look between the two.
+        self._refused = self._group.out_of_processes()
 
     def close(self) -> None:
         """See ``Confined.close``."""
@@ -133,6 +136,8 @@ class GuestTree(namespaced.NamespacedTree):
     def _finish(self) -> None:
         super()._finish()
         self._collect()
+        if self.exceeded is None and self._refused:
+            self.exceeded = "processes"
         self.executed = runsc.RAN in self._said
 
     def _listen(self, mark: bytes, until: float) -> None:

@@ -20,6 +20,8 @@ SECONDS = 60.0
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _SLACK = 16
 """Processes above the limit that the resource limit lets through: the launcher's own, and room for the watch."""
+_SLACK_APART = 1024
+"""The same where a refused fork would be the end before anybody has looked."""
 
 
 def environment(confinement: Confinement) -> dict[str, str]:
@@ -89,7 +91,7 @@ def specification(
         "files": laid.files,
         "overlays": laid.overlays,
         "ports": [GATEWAY_PORT] * bool(confinement.ports) + [EGRESS_PORT] * bool(confinement.egress),
-        "rlimits": _resource_limits(confinement, of_files=between is None),
+        "rlimits": _resource_limits(confinement, apart=between is not None),
         "program": program.program,
         "arguments": bubblewrap.joined(
             bubblewrap.namespace_arguments(json_fd, block_fd, release_fd), laid.arguments, closing
@@ -114,13 +116,13 @@ def _stage_directory() -> str:
     return next(path for path in ("/mnt", "/srv", "/tmp") if os.path.isdir(path) and not os.path.islink(path))
 
 
-def _resource_limits(confinement: Confinement, *, of_files: bool) -> dict[str, int]:
-    """``of_files``: not what stands between, which holds more and larger files than the program it runs."""
+def _resource_limits(confinement: Confinement, *, apart: bool) -> dict[str, int]:
+    """``apart``: what stands between holds more and larger files than its program, and dies of a refused fork."""
     limits = confinement.limits
     # A little above the limit itself: the kernel refuses forks without a word, so that who counts must see it first.
-    processes = None if limits.processes is None else limits.processes + _SLACK
+    processes = None if limits.processes is None else limits.processes + (_SLACK_APART if apart else _SLACK)
     wanted = {"CORE": 0, "NPROC": processes}
-    if of_files:
+    if not apart:
         wanted |= {"FSIZE": limits.file_size, "NOFILE": limits.open_files}
     return {name: value for name, value in wanted.items() if value is not None}
 
