@@ -129,15 +129,18 @@ def _beside(path: Path, data: bytes) -> Iterator[Path]:
 
 
 @contextmanager
-def holding(lock: Path) -> Iterator[None]:
+def holding(lock: Path, *, shared: bool = False) -> Iterator[None]:
     """Hold a lock file, made when missing; who comes second waits. It falls with the process, however that ends.
+
+    Args:
+        shared: together with others who say so.
 
     Raises:
         OSError: it cannot be made or locked.
     """
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _PRIVATE)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from inspan.errors import StateError
-from inspan.files import write_whole
+from inspan.files import holding, write_whole
 from inspan.redact import Redactor
 from inspan.store.database import explained, make_private_directory
 
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
+_LOCK = "lock"
 
 
 def _place(root: Path, digest: str) -> Path:
@@ -43,6 +46,25 @@ def read_artifact(root: Path, digest: str) -> bytes:
     if hashlib.sha256(data).hexdigest() != path.name:
         raise StateError("The artifact was changed after it was written.", where=str(path), do="Run the job again.")
     return data
+
+
+@contextmanager
+def unremoved(root: Path) -> Iterator[None]:
+    """No file goes meanwhile: who finds one that is there already may note that it is kept.
+
+    Raises:
+        StateError: full disk, no permission.
+    """
+    make_private_directory(root)
+    with explained(root), holding(root / _LOCK, shared=True):
+        yield
+
+
+@contextmanager
+def removing(root: Path) -> Iterator[None]:
+    """Nobody keeps anything meanwhile: from the last look at a file's rows until they are marked."""
+    with explained(root), holding(root / _LOCK):
+        yield
 
 
 class Artifacts:

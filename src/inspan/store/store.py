@@ -17,7 +17,7 @@ from inspan.outcome.reasons import Verdict
 from inspan.outcome.records import Outcome, decode
 from inspan.redact import Redactor
 from inspan.spec.paths import State
-from inspan.store.artifacts import Artifacts
+from inspan.store.artifacts import Artifacts, unremoved
 from inspan.store.database import explained, open_writer, transaction
 from inspan.store.ids import attempt_id
 from inspan.store.kinds import KINDS
@@ -173,8 +173,9 @@ class Store:
 
     def keep(self, job: str, kind: str, data: bytes, *, exact: bool = False) -> str:
         """Keep ``data`` as an artifact of ``job`` and return its digest. ``exact``: see ``Artifacts``."""
-        digest, size = self.artifacts.put(data, exact=exact)
-        self._run("insert_artifact", {"job": job, "kind": kind, "digest": digest, "size": size})
+        with unremoved(self.state.artifacts):
+            digest, size = self.artifacts.put(data, exact=exact)
+            self._run("insert_artifact", {"job": job, "kind": kind, "digest": digest, "size": size})
         return digest
 
     def kept(self, job: str) -> list[ArtifactRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +14,11 @@ from tests.support.leavings import Leavings
 
 from inspan.errors import StateError
 from inspan.interfaces.cli.gc import gc
+from inspan.interfaces.garbage import artifacts
 from inspan.interfaces.garbage.survey import Collector
 from inspan.spec.tables import GcTable
 from inspan.store.read import artifact, kept_artifacts
+from inspan.store.store import Store
 
 AGES = GcTable()
 LONG_AFTER = AGES.artifacts + 60
@@ -121,3 +124,47 @@ def test_what_could_not_be_removed_is_reported(left: Leavings, monkeypatch: pyte
     result = CliRunner().invoke(gc, ["--now"], standalone_mode=False)
     assert result.return_value == 1
     assert "not removed" in result.stdout and "Permission denied (somewhere)" in result.stdout
+
+
+def test_a_file_nobody_knew_stays_once_a_job_keeps_it(left: Leavings) -> None:
+    left.job("jnew", {}, ended=False)
+    digest, _ = left.store.artifacts.put(b"the same words")  # of a job that was killed before it noted it
+    with Collector(left.state, AGES, time.time() + LONG_AFTER) as collector:
+        found = next(f for f in collector.survey() if f.name.endswith(digest[7:]))
+        assert found.goes
+        assert left.store.keep("jnew", "answer", b"the same words") == digest
+        assert "jnew has not ended" in (collector.remove(found) or "")
+    assert artifact(left.state, digest) == b"the same words"
+
+
+@pytest.mark.parametrize("step", ["remove", "mark_gone"])
+def test_a_file_that_is_kept_again_while_it_goes_is_there(
+    left: Leavings, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    left.job("jold", {})
+    left.job("jnew", {}, ended=False)
+    digest = next(r.digest for r in kept_artifacts(left.state) if r.job == "jold")
+    entered, own = threading.Event(), Store.open(left.state)
+
+    def keep() -> None:
+        entered.set()
+        own.keep("jnew", "transcript", b"said jold")
+
+    keeper = threading.Thread(target=keep)
+    place: object = artifacts if step == "remove" else Store
+    whole = getattr(place, step)
+
+    def slow(*given: object) -> object:
+        keeper.start()
+        entered.wait(60)
+        keeper.join(0.3)  # it waits for us; where it did not, it would be done by now
+        return whole(*given)
+
+    with Collector(left.state, AGES, time.time() + LONG_AFTER) as collector:
+        found = next(f for f in collector.survey() if f.digest == digest)
+        monkeypatch.setattr(place, step, slow)
+        assert collector.remove(found) is None
+    keeper.join(60)
+    own.close()
+    assert artifact(left.state, digest) == b"said jold"
+    assert [r.job for r in kept_artifacts(left.state, digest=digest)] == ["jnew"]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from inspan.interfaces.garbage import artifacts, attempts, layers
 from inspan.interfaces.garbage.found import Found
 from inspan.spec.paths import State
 from inspan.spec.tables import GcTable
+from inspan.store.artifacts import removing
 from inspan.store.store import Store
-
-_REMOVERS: Final = {"repos": layers.collect, "artifacts": artifacts.collect}
 
 
 class Collector:
@@ -53,7 +51,10 @@ class Collector:
         top = found.name.split("/", 1)[0]
         if top == "attempts":
             return attempts.collect(self._state, found, self._ages, self._now, self._discard)
-        why = _REMOVERS[top](self._state, found, self._ages, self._now)
-        if why is None and found.digest is not None and self._store is not None:
-            self._store.mark_gone(found.digest)
+        if top == "repos":
+            return layers.collect(self._state, found, self._ages, self._now)
+        with removing(self._state.artifacts):
+            why = artifacts.collect(self._state, found, self._ages, self._now)
+            if why is None and found.digest is not None and self._store is not None:
+                self._store.mark_gone(found.digest)
         return why
