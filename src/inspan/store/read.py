@@ -20,6 +20,11 @@ def list_jobs(state: State, *, repo: str | None = None, limit: int = 50) -> list
     return [job_row(row) for row in _rows(state, "list_jobs", {"repo": repo, "limit": limit})]
 
 
+def open_jobs(state: State) -> list[JobRow]:
+    """Jobs that have not ended, oldest first."""
+    return [job_row(row) for row in _rows(state, "open_jobs", {})]
+
+
 def get_job(state: State, job: str) -> JobRow | None:
     """One job by its full id."""
     rows = _rows(state, "get_job", {"id": job})

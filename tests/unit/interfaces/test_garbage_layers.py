@@ -12,7 +12,7 @@ import pytest
 from tests.support import workspace_kit as kit
 from tests.support.leavings import Leavings
 
-from inspan.interfaces.garbage.found import Found
+from inspan.interfaces.garbage.found import Found, without_grace
 from inspan.interfaces.garbage.layers import collect, survey
 from inspan.spec.tables import GcTable
 from inspan.workspace.build import discard, freeze_setup, plan_setup
@@ -80,7 +80,27 @@ def test_nothing_is_taken_from_below_a_workspace(left: Leavings) -> None:
     name = f"pristine/{layer(left).name}"
     assert not look(left)[name].goes and "stands on it" in look(left)[name].why
     discard(left.state, plan)
+    left.end("jlong", None, {})
     assert look(left)[name].goes  # the control
+
+
+def test_nothing_is_taken_that_a_job_noted_which_has_not_ended(left: Leavings) -> None:
+    """Without any grace time, while set-up runs on a base, or before the job has said what its workspace stands on."""
+    discard(left.state, left.job("jset", ended=False))
+    name, at_once, now = f"pristine/{layer(left).name}", without_grace(AGES), time.time() + 60
+
+    def found() -> Found:
+        return next(f for f in survey(left.state, at_once, now) if f.name.endswith(name))
+
+    assert not found().goes and "jset" in found().why
+    forced = Found(kind="pristine", name=str(layer(left).relative_to(left.state.root)), why="", goes=True)
+    assert "jset" in (collect(left.state, forced, at_once, now) or "")
+    noted = last_use(layer(left)) or 0.0
+    os.utime(layer(left) / "meta.json", (noted - 3600, noted - 3600))
+    assert found().goes  # it was not used since that job began
+    note_use(layer(left))
+    left.end("jset", None, {})
+    assert found().goes
 
 
 def test_a_setup_layer_goes_by_last_use(left: Leavings) -> None:

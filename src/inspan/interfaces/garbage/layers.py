@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -16,14 +17,17 @@ from inspan.attempt.files import read_request
 from inspan.errors import InspanError
 from inspan.files import holding
 from inspan.interfaces.garbage.found import Found, aged, going, idle, mounted, remove, spoken, stays
+from inspan.interfaces.garbage.work import repository
 from inspan.spec.paths import AttemptPaths, State
 from inspan.spec.tables import GcTable
+from inspan.store.read import open_jobs
 from inspan.workspace.layout import read_meta
 from inspan.workspace.remove import ASIDE
 from inspan.workspace.use import last_use, take_away
 
 _BUILDING = ".new-"
 """Prefix of what is being built."""
+_CLOCK = 1.0  # seconds by which a file's time may lie before that of a row
 _BEGINNING = 600.0  # seconds a builder may take between making its directory and noting that it runs
 
 
@@ -33,9 +37,13 @@ def survey(state: State, ages: GcTable, now: float) -> list[Found]:
     out: list[Found] = []
     for home in _homes(state):
         out += _unfinished(state, home, ages, now)
-        needed = _closed(home / "pristine", now - ages.layers, used)
-        out += [_layer(state, "pristine", layer, needed, used, ages, now) for layer in _named(home / "pristine")]
-        out += [_layer(state, "setup", layer, needed, used, ages, now) for layer in _named(home / "setup")]
+        begun = _begun_jobs(state, home)
+        since = min([now - ages.layers, *begun.values()])
+        needed = _closed(home / "pristine", since, used)
+        for layer in _named(home / "pristine"):
+            out.append(_layer(state, "pristine", layer, needed, used, begun, ages, now))
+        for layer in _named(home / "setup"):
+            out.append(_layer(state, "setup", layer, needed, used, begun, ages, now))
     return out
 
 
@@ -51,7 +59,7 @@ def collect(state: State, found: Found, ages: GcTable, now: float) -> str | None
         if again is None or not again.goes:
             return again.why if again is not None else "it has changed"
         try:
-            taken = take_away(layer, before=now - ages.layers)
+            taken = take_away(layer, before=min([now - ages.layers, *_begun_jobs(state, home).values()]))
         except OSError as error:
             return f"{error.strerror or error} ({error.filename or layer})"
     return None if taken else "it has been used since"
@@ -77,6 +85,7 @@ def _layer(
     layer: Path,
     needed: set[str],
     used: frozenset[str],
+    begun: dict[str, float],
     ages: GcTable,
     now: float,
 ) -> Found:
@@ -86,7 +95,11 @@ def _layer(
     point = mounted([str(layer)])
     if point:
         return stays(kind, name, f"something is mounted at {point}")
-    since = max(0.0, now - (last_use(layer) or now))
+    last = last_use(layer) or now
+    job = next((job for job, created in begun.items() if created <= last), None)
+    if job is not None:
+        return stays(kind, name, f"it was used since job {job} began, which has not ended")
+    since = max(0.0, now - last)
     return aged(kind, name, f"last used {spoken(since)} ago", [str(layer)], idle=since, grace=ages.layers)
 
 
@@ -112,6 +125,16 @@ def _below_workspaces(state: State) -> frozenset[str]:
             continue
         out |= {os.path.dirname(lower) for lower in plan.lowers}
     return frozenset(out)
+
+
+def _begun_jobs(state: State, home: Path) -> dict[str, float]:
+    """Jobs of a repository that have not ended, and when they began: in set-up, before its attempt starts and for its
+    checks a job stands on layers that no workspace names, and has noted each of them as used since."""
+    return {
+        row.id: datetime.fromisoformat(row.created).timestamp() - _CLOCK
+        for row in open_jobs(state)
+        if (repo := repository(row)) is not None and repo.key == home.name
+    }
 
 
 def _attempts(state: State) -> Iterator[AttemptPaths]:
