@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from attempts import require
 
 from inspan.spec.paths import state
 from inspan.store import read
@@ -35,8 +36,15 @@ def layers() -> list[str]:
     return sorted(p.name for p in state().root.glob("repos/*/setup/*") if not p.name.startswith((".lock", ".unfit")))
 
 
-def test_a_later_base_with_the_same_inputs_uses_the_layer(repository: Path) -> None:
-    fields = {"setup": [VENV], "check": ".venv/bin/python -c 'import sys; assert sys.prefix.endswith(\".venv\")'"}
+@pytest.mark.long
+@pytest.mark.parametrize("level", ["none", "landlock", "sandbox", "gvisor"])
+def test_a_later_base_with_the_same_inputs_uses_the_layer(repository: Path, level: str) -> None:
+    require(level, repository.parent)
+    fields = {
+        "sandbox": level,
+        "setup": [VENV],
+        "check": ".venv/bin/python -c 'import sys; assert sys.prefix.endswith(\".venv\")'",
+    }
     first, ran = run(repository, **fields)
     assert first["verdict"] == "accepted" and ran == [("setup", 1)], first
     commit(repository, "echo more > more.py; ls > names.txt")

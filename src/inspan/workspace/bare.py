@@ -24,6 +24,7 @@ from inspan.workspace.gate_repository import gate_git
 from inspan.workspace.layers import OPAQUE, apply_layer, copy_home, own_tree, walk, write_entry
 from inspan.workspace.layout import Owner, made, state_error
 from inspan.workspace.objects import Objects
+from inspan.workspace.passage import open_passage
 from inspan.workspace.place import inside_root
 from inspan.workspace.plan import MountPlan
 from inspan.workspace.repository import Repository
@@ -36,7 +37,7 @@ class Base:
     """One base's files, looked at as objects. A context manager."""
 
     def __init__(self, state: State, repo: Repository, base: str) -> None:
-        self.base, self._git = base, gate_git(state, repo)
+        self.base, self.state, self._git = base, state, gate_git(state, repo)
         self._until_closed = ExitStack()
         self._paths: tuple[str, ...] | None = None
 
@@ -129,6 +130,8 @@ def plan_bare(
             copy_pristine([os.fspath(seen)], place / "tree")
         for directory in (seen, home, *(place / name for name in (names or ("tree",)))):
             own_tree(directory, owner.uid, owner.gid)
+        if not promises(level).own_mounts:
+            open_passage(view.state.root, place / "tree", owner)
     except OSError as refused:
         raise state_error(refused, place) from refused
     tree = os.fspath(place / ("m" if kind == "overlay" else "tree"))

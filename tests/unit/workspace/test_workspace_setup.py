@@ -136,7 +136,10 @@ def _rewrite(path: Path) -> None:
     os.utime(path, ns=(st.st_atime_ns, st.st_mtime_ns))
 
 
-@pytest.mark.parametrize("how", attacks())
+QUICK = ("content", "times put back", "home")
+
+
+@pytest.mark.parametrize("how", [pytest.param(n, marks=[] if n in QUICK else pytest.mark.long) for n in attacks()])
 def test_a_layer_that_was_touched_is_taken_away_and_never_used(place: tuple[State, Repository], how: str) -> None:
     state, repo = place
     layer = whole(state, repo, "mkdir .venv && echo v > .venv/f")
