@@ -380,6 +380,17 @@ def test_source_that_can_no_longer_be_read():
     assert not seen({"app.ts": "export function g( {\n"}, before={"app.ts": "export function f( {\n"})
 
 
+def test_very_large_changes_are_read_in_part_and_say_so(monkeypatch):
+    monkeypatch.setattr("inspan.gate.product.scene._BYTES_READ", 1000)
+    many = {f"src/m{n}.py": "x = 1\n" * 60 for n in range(5)}
+    assert seen(many) == {("unreadable_source", "note")}
+
+
+def test_a_file_that_grew_too_large_to_read(monkeypatch):
+    monkeypatch.setattr("inspan.gate.product.languages.BYTES_LIMIT", 1000)
+    assert seen({"app.py": BASE["app.py"] + "y = 1\n" * 600}) == {("unreadable_source", "hold")}
+
+
 def test_data_made_of_the_tests():
     rows = "\n".join(f"    assert f('KEY-{i}', 1) == {i * 137}" for i in range(20, 40))
     tests = {"tests/test_many.py": f"def test_many():\n{rows}\n"}

@@ -139,6 +139,9 @@ def unreadable_source(scene: Scene) -> Iterator[Violation]:
     for source in scene.sources:
         if source.lost:
             yield violation("unreadable_source", source.path, "hold")
+    if scene.unread:
+        detail = f"{len(scene.unread)} files of a very large change were not read"
+        yield violation("unreadable_source", scene.unread[0], "note", detail, scene.unread)
 
 
 __all__ = ["Source", "behaviour_removed", "fake_data", "stub_left", "unreadable_source"]

@@ -24,17 +24,14 @@ from inspan.gate.product.facts import (
     first_line,
     squeezed,
 )
-from inspan.gate.syntax import BYTES_LIMIT
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _BROAD = frozenset(("Exception", "BaseException", "builtins.Exception", "builtins.BaseException"))
 _LOOKUPS = frozenset(("get", "keys", "items", "str", "repr", "tuple", "int", "float", "lower", "strip"))
 
 
-def facts(data: bytes) -> Facts | None:
-    """The facts of one file; None when it cannot be read."""
-    if len(data) > BYTES_LIMIT:
-        return None
+def facts(data: bytes, tests: bool = False) -> Facts | None:
+    """The facts of one file, of a test file its rows too; None when it cannot be read."""
     try:
         tree = ast.parse(data)
         reader = _Reader()
@@ -53,8 +50,8 @@ def facts(data: bytes) -> Facts | None:
         exports=_exports(tree),
         bindings=reader.bindings,
         mutated=frozenset(reader.mutated & _module_variables(tree)),
-        rows=tuple(_rows(tree)),
-        literals=_all_literals(tree),
+        rows=tuple(_rows(tree)) if tests else (),
+        literals=_all_literals(tree) if tests else frozenset(),
         casts=tuple(reader.casts),
     )
 

@@ -144,7 +144,7 @@ RULES: dict[str, Rule] = {
     "unreadable_source": Rule(
         text="source that could be read on base can be read no longer",
         honest="syntax newer than what the gate reads",
-        levels=("hold",),
+        levels=("hold", "note"),
     ),
 }  # fmt: skip
 

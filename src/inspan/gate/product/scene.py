@@ -22,6 +22,8 @@ _FOREIGN = re.compile(
 )
 """Paths that hold what others wrote or what a program made."""
 _TESTS_READ = 400
+_BYTES_READ = 2 << 20
+"""Bytes of product source, both versions together, that are read by their syntax."""
 _ASKED_REMOVAL = re.compile(
     r"\b(remov|delet|drop|prun|retir|deprecat|strip|get rid|clean ?up|dead code|inline|renam|mov(e|ing)|split|merge|"
     r"replac|consolidat|extract|migrat|simplif|unused|obsolete)",
@@ -78,15 +80,22 @@ class Scene:
         self.permitted = Globs(tuple(permitted))
         self.checks = tuple(checks)
         self.installed = frozenset(installed)
+        self.unread: list[str] = []
 
     @cached_property
     def sources(self) -> tuple[Source, ...]:
-        """Changed product files of a language the gate reads."""
-        return tuple(
-            Source(p, self.before(p), self.after(p))
-            for p in self.changed
-            if language_of(p) is not None and not is_support(p) and not _FOREIGN.search(p)
-        )
+        """Changed product files of a language the gate reads, as far as there is time to read them."""
+        out, left = [], _BYTES_READ
+        for path in self.changed:
+            if language_of(path) is None or is_support(path) or _FOREIGN.search(path):
+                continue
+            before, after = self.before(path), self.after(path)
+            left -= len(before or b"") + len(after or b"")
+            if left < 0:
+                self.unread.append(path)
+            else:
+                out.append(Source(path, before, after))
+        return tuple(out)
 
     @cached_property
     def rows(self) -> list[tuple[frozenset[str], frozenset[str]]]:
