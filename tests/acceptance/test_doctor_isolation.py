@@ -82,6 +82,12 @@ def test_what_is_proved_is_printed(home: Path) -> None:
         evidence = level(found, "landlock")["evidence"]
         assert evidence["landlock"] >= 4 and evidence["Seccomp"] == 2 and "reading the host" in evidence["refused"]
         assert level(found, "landlock")["workspaces"] == ["clone"]
+    if level(found, "gvisor")["available"]:
+        evidence = level(found, "gvisor")["evidence"]
+        assert evidence["guest_kernel"] != evidence["host_kernel"] == Path("/proc/version").read_text().strip()
+        assert "guest kernel by runsc" in people and level(found, "gvisor")["promises"]["own_kernel"] is True
+    else:
+        assert missing(found, "level gvisor")
 
 
 def test_without_user_namespaces_landlock_is_left_and_the_switch_is_named(home: Path) -> None:
