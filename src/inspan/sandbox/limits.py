@@ -8,6 +8,7 @@ import stat
 import threading
 import time
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from inspan.sandbox import census
@@ -32,15 +33,19 @@ def mechanisms(limits: Limits, group: dict[str, str], *, processes: str) -> dict
 
 
 class Size(NamedTuple):
-    """What a directory tree takes: ``bytes`` allocated on disk, ``files`` entries."""
+    """What a directory tree takes: ``bytes`` allocated on disk, ``files`` entries.
+
+    ``closed``: directories in it that could not be looked into.
+    """
 
     bytes: int
     files: int
+    closed: int = 0
 
 
 def measure(roots: Sequence[str]) -> Size:
     """Add up directory trees without following links. A path too long to be walked counts as endless."""
-    total, entries = 0, 0
+    total, entries, closed = 0, 0, 0
     waiting = list(roots)
     while waiting:
         path = waiting.pop()
@@ -50,7 +55,8 @@ def measure(roots: Sequence[str]) -> Size:
             continue
         except OSError as error:
             if error.errno == 36:  # ENAMETOOLONG: nesting to hide from the count
-                return Size(total, 1 << 62)
+                return Size(total, 1 << 62, closed)
+            closed += isinstance(error, PermissionError)
             continue
         try:
             with os.scandir(fd) as listing:
@@ -65,7 +71,49 @@ def measure(roots: Sequence[str]) -> Size:
                         waiting.append(f"{path}/{entry.name}")
         finally:
             os.close(fd)
-    return Size(total, entries)
+    return Size(total, entries, closed)
+
+
+def nameless(members: Sequence[census.Process]) -> int:
+    """Bytes on disk of files that were removed while one of these processes holds them open, each file once.
+
+    What stands in memory is left to that limit. Of a process that cannot be looked at nothing is known.
+    """
+    found: dict[tuple[int, int], int] = {}
+    for process in members:
+        try:
+            descriptors = os.listdir(f"/proc/{process.pid}/fd")
+        except OSError:
+            continue
+        for number in descriptors:
+            try:
+                st = os.stat(f"/proc/{process.pid}/fd/{number}")
+            except OSError:
+                continue
+            if stat.S_ISREG(st.st_mode) and st.st_nlink == 0 and st.st_dev != _memory_device():
+                found[st.st_dev, st.st_ino] = st.st_blocks * 512
+    return sum(found.values())
+
+
+@cache
+def _memory_device() -> int:
+    """The device of files that ``memfd_create`` makes, which never had a name."""
+    descriptor = os.memfd_create("device", os.MFD_CLOEXEC)
+    try:
+        return os.fstat(descriptor).st_dev
+    finally:
+        os.close(descriptor)
+
+
+def _left(roots: Sequence[str]) -> Size:
+    """What the file system of the first of ``roots`` that is there has left, for whomever."""
+    for root in roots:
+        try:
+            found = os.statvfs(root)
+        except OSError:
+            continue
+        return Size(found.f_bfree * found.f_frsize, found.f_ffree)
+    return Size(0, 0)
 
 
 class Watched(Protocol):
@@ -95,7 +143,7 @@ class Watch:
     def __init__(self, tree: Watched, limits: Limits, group: Group, roots: Sequence[str]) -> None:
         self.exceeded: str | None = None
         self._tree, self._limits, self._group, self._roots = tree, limits, group, tuple(roots)
-        self._before = measure(self._roots)
+        self._before, self._left = measure(self._roots), _left(self._roots)
         self._next_measure = self._used = 0.0
         self._thread = threading.Thread(target=self._run, name="inspan-limits", daemon=True)
 
@@ -134,7 +182,7 @@ class Watch:
             return "memory"
         if limits.cpu_seconds and self._cpu_seconds(members) >= limits.cpu_seconds:
             return "cpu_seconds"
-        return self._workspace()
+        return self._workspace(members)
 
     def _cpu_seconds(self, members: Sequence[census.Process]) -> float:
         """Processor time so far. Without a group that counts it: of living processes and their collected children.
@@ -145,19 +193,34 @@ class Watch:
         self._used = max(self._used, sum(one.cpu for one in members) if counted is None else counted)
         return self._used
 
-    def _workspace(self) -> str | None:
+    def _workspace(self, members: Sequence[census.Process]) -> str | None:
         now = time.monotonic()
         if now < self._next_measure:
             return None
-        size = measure(self._roots)
+        size = self._grown(members)
         # A large workspace must not keep a processor busy: the pause is ten times what the look took.
         self._next_measure = time.monotonic() + max(2 * TICK, 10 * (time.monotonic() - now))
         limits = self._limits
-        if limits.workspace_bytes is not None and size.bytes - self._before.bytes > limits.workspace_bytes:
+        if limits.workspace_bytes is not None and size.bytes > limits.workspace_bytes:
             return "workspace_bytes"
-        if limits.workspace_files is not None and size.files - self._before.files > limits.workspace_files:
+        if limits.workspace_files is not None and size.files > limits.workspace_files:
             return "workspace_files"
         return None
+
+    def _grown(self, members: Sequence[census.Process]) -> Size:
+        """What the tree has taken since the start.
+
+        A directory that is closed to us may hold anything: then whatever the file system has lost counts, even if it
+        was another who took it. A job that closes nothing is never ended for that.
+        """
+        size = measure(self._roots)
+        taken = size.bytes - self._before.bytes + nameless(members)
+        entries = size.files - self._before.files
+        if size.closed:
+            left = _left(self._roots)
+            taken = max(taken, self._left.bytes - left.bytes)
+            entries = max(entries, self._left.files - left.files)
+        return Size(taken, entries, size.closed)
 
 
 def _memory(members: Sequence[census.Process], limit: int) -> bool:

@@ -7,14 +7,16 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
 from inspan.sandbox import census, cgroups, maker, scope
+from inspan.sandbox import limits as watching
 from inspan.sandbox.contract import Limits
-from inspan.sandbox.limits import measure, mechanisms
+from inspan.sandbox.limits import Size, Watch, measure, mechanisms, nameless
 
 
 def test_measure_counts_bytes_and_entries_and_follows_no_link(tmp_path: Path) -> None:
@@ -42,6 +44,75 @@ def test_nesting_does_not_hide_from_the_measure(tmp_path: Path) -> None:
         os.chdir(here)
     assert measure([str(tmp_path)]).files > 1 << 40
     subprocess.run(["rm", "-rf", str(tmp_path / ("d" * 100))], check=True)
+
+
+class _Nobody:
+    """A tree without processes."""
+
+    def members(self) -> list[census.Process]:
+        return []
+
+    def main_ended(self, seconds: float) -> bool:
+        return False
+
+    def on_main_end(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+def _closed_directory(place: str) -> list[str | None]:
+    """What the watch of an ordinary user says of a directory that may be written and not be read."""
+    bound = Limits(workspace_bytes=1 << 20, workspace_files=10)
+    left = [Size(1 << 30, 1000)]
+    watching._left = lambda roots: left[0]
+    watch = Watch(_Nobody(), bound, cgroups.Group("none", bound), [place])
+    said = []
+    for free in (Size((1 << 30) - (1 << 19), 995), Size((1 << 30) - (1 << 22), 995), Size(1 << 30, 900)):
+        left[0], watch._next_measure = free, 0.0
+        said.append(watch._look())
+    return said
+
+
+@pytest.mark.parametrize("mode", [0o300, 0o000, 0o700])
+def test_what_cannot_be_looked_into_counts_as_what_the_disk_lost(mode: int) -> None:
+    place = tempfile.mkdtemp()
+    try:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                if os.geteuid() == 0:
+                    os.chown(place, 65534, 65534)
+                    os.setgroups([])
+                    os.setresgid(65534, 65534, 65534)
+                    os.setresuid(65534, 65534, 65534)
+                os.mkdir(f"{place}/d")
+                os.chmod(f"{place}/d", mode)
+                closed = mode != 0o700
+                expected = [None, "workspace_bytes", "workspace_files"] if closed else [None] * 3
+                status = int(_closed_directory(place) != expected or measure([place]).closed != int(closed))
+            finally:
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        os.chmod(f"{place}/d", 0o700)
+        shutil.rmtree(place)
+
+
+def test_files_without_a_name_are_counted_once(tmp_path: Path) -> None:
+    me = census.process(os.getpid())
+    assert me is not None
+    before = nameless([me])
+    with open(tmp_path / "f", "wb") as out, open(tmp_path / "f", "rb"), os.fdopen(os.memfd_create("m"), "wb") as memory:
+        out.write(b"x" * (1 << 20))
+        memory.write(b"x" * (1 << 20))
+        for file in (out, memory):
+            file.flush()
+        os.fsync(out.fileno())
+        assert nameless([me]) == before  # it has a name
+        (tmp_path / "f").unlink()
+        assert 1 << 20 <= nameless([me, me]) - before < 3 << 19
+    assert nameless([me]) == before
 
 
 def test_the_census_finds_descendants_and_marked_ones() -> None:
