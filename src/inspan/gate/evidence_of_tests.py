@@ -66,6 +66,7 @@ def judge_tests(
     out = complete(before, after, found.changes, uncollected(before, after, _failed(both, before), found.changes))
     if run.exit != 0:
         return out
+    out += [_unreadable(path) for path in found.unread]
     out += regressed(before, after, tolerated=base.exit == 0) + unconventional(both, before, found)
     permitted = Globs(context.job.may_change)
     mixer = Mixer(
@@ -138,6 +139,16 @@ def _base_again(mixer: Mixer) -> TestRun:
     layer, timeout = context.setup, check.timeout
     run = run_command(context, context.base, check.command, runner=mixer.runner, timeout=timeout, setup=layer)
     return run.tests or TestRun()
+
+
+def _unreadable(path: str) -> Violation:
+    return Violation(
+        path=path,
+        rule="test_edited",
+        level="hold",
+        detail="a file with tests changed and cannot be read, so nothing of it was compared",
+        honest="syntax newer than what the gate reads",
+    )
 
 
 def _silent(check: Check, after: TestRun) -> Violation:

@@ -10,6 +10,7 @@ from inspan.gate.tests.conventions import files_of, is_test_file
 from inspan.gate.tests.judge import Runs, transplanted
 from inspan.gate.tests.languages.contract import parse, swap
 from inspan.gate.tests.languages.faults import by_file, faults, without
+from inspan.gate.tests.material import material
 from inspan.gate.tests.novelty import novelty
 from inspan.gate.tests.permission import lowered, named, removal_of, wrong
 from inspan.gate.tests.snapshots import entries, owner, rewritten, stored
@@ -296,3 +297,21 @@ def test_a_test_that_asks_for_more_and_one_whose_assertions_went_elsewhere():
     assert found("AAPP", old, old.replace(b"assert f(3) == 7", b"roundtrip(3, 7)")) == [("assertion_dropped", "reject")]
     renamed = b"def test_a_with_mode():\n    with raises(TypeError):\n        f(3)\n"
     assert compare_tests({"t.py": parse("t.py", old.replace(b"_a", b"_mode"))}, {"t.py": parse("t.py", renamed)}).moved
+
+
+class Two:
+    """Two trees of one file."""
+
+    def __init__(self, path, before, after):
+        self.changed = [path]
+        self.before, self.after = lambda p: before, lambda p: after
+
+
+def test_what_cannot_be_read_is_told(monkeypatch):
+    js = b"it('a', () => { expect(f()).toBe(1) })\n"
+    assert material(Two("a.test.js", js, js + b"it('b', () => {})\n")).unread == ()
+    assert material(Two("a.test.js", js, js + b"it('b', () => {\n")).unread == ("a.test.js",)
+    assert material(Two("src/a.rs", b"fn a() {}", b"fn a() {")).unread == ()  # no tests in it
+    assert material(Two("src/a.rs", b"fn a() {}", b"#[cfg(test)] mod tests {")).unread == ("src/a.rs",)
+    monkeypatch.setattr("inspan.gate.tests.material._BYTES", 10)
+    assert material(Two("a.test.js", js, js + b"\n")).unread == ("a.test.js",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -14,6 +15,10 @@ from inspan.gate.tests.languages.contract import language, parse, swap
 from inspan.gate.tests.snapshots import Snapshots, entries, owner
 from inspan.gate.tests.trees import Blob, stored, swapped
 
+_BYTES = 32 << 20
+"""How much of a change is read by its syntax, both sides together."""
+_INSIDE = re.compile(rb"#\[(\w+::)*test\b|cfg\(.*\btest\b|import\.meta\.vitest")
+
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
     """The tests of both trees.
@@ -23,6 +28,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
         base, result: the changed files that hold tests, parsed.
         whole: changed files that belong to the tests.
         inside: changed files of the product with tests beside it.
+        unread: changed files with tests that could not be read on one side, or would be too much to read.
     """
 
     changes: TestChanges
@@ -30,6 +36,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     result: Mapping[str, Module | None]
     whole: tuple[str, ...]
     inside: tuple[str, ...]
+    unread: tuple[str, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -42,14 +49,39 @@ def of_tests(path: str) -> bool:
     return is_test_file(path) or is_hook(path)
 
 
+class _Reader:
+    """Reads the versions of changed files, up to a bound."""
+
+    def __init__(self, both: Trees) -> None:
+        self.both = both
+        self.base: dict[str, Module | None] = {}
+        self.result: dict[str, Module | None] = {}
+        self.unread: list[str] = []
+        self.left = _BYTES
+
+    def read(self, path: str, before: bytes | None, after: bytes | None) -> bool:
+        """Read both versions of one file; whether there is anything of tests in either."""
+        self.left -= len(before or b"") + len(after or b"")
+        found: list[Module | None] = []
+        for data, side in ((before, self.base), (after, self.result)):
+            if data is not None:
+                side[path] = parse(path, data) if self.left >= 0 else None
+                found.append(side[path])
+        if (
+            None in found
+            and not path.endswith(".py")
+            and (of_tests(path) or _INSIDE.search((before or b"") + (after or b"")))
+        ):
+            self.unread.append(path)
+        return any(m is None or m.items or m.context for m in found)
+
+
 def material(both: Trees) -> Material:
     """Read what the change did to the tests."""
-    base: dict[str, Module | None] = {}
-    result: dict[str, Module | None] = {}
+    reader = _Reader(both)
     support: list[str] = []
     snapshots: dict[str, tuple[Snapshots, Snapshots]] = {}
     whole = tuple(p for p in both.changed if of_tests(p))
-    inside: list[str] = []
     for path in whole:
         before, after = both.before(path), both.after(path)
         test = owner(path)
@@ -58,23 +90,18 @@ def material(both: Trees) -> Material:
         elif language(path) is None:
             support += [path] if before is not None else []
         else:
-            _read(path, before, base)
-            _read(path, after, result)
-    for path in (p for p in both.changed if _mixed(p, both)):
-        ours = {}, {}  # type: tuple[dict[str, Module | None], dict[str, Module | None]]
-        for side, data in zip(ours, (both.before(path), both.after(path)), strict=True):
-            _read(path, data, side)
-        if any(m is None or m.items or m.context for side in ours for m in side.values()):
-            base |= ours[0]
-            result |= ours[1]
-            inside.append(path)
-    changes = compare_tests(base, result, tuple(support), snapshots)
-    return Material(changes=changes, base=base, result=result, whole=whole, inside=tuple(inside))
-
-
-def _read(path: str, data: bytes | None, into: dict[str, Module | None]) -> None:
-    if data is not None:
-        into[path] = parse(path, data)
+            reader.read(path, before, after)
+    mixed = [p for p in both.changed if _mixed(p, both)]
+    inside = tuple(p for p in mixed if reader.read(p, both.before(p), both.after(p)))
+    changes = compare_tests(reader.base, reader.result, tuple(support), snapshots)
+    return Material(
+        changes=changes,
+        base=reader.base,
+        result=reader.result,
+        whole=whole,
+        inside=inside,
+        unread=tuple(reader.unread),
+    )
 
 
 def _mixed(path: str, both: Trees) -> bool:
