@@ -59,12 +59,18 @@ def discover(root: Path) -> Discovery:
 
 def _manifests(root: Path) -> list[str]:
     """The manifests of a workspace of crates; no link is followed."""
-    found = []
-    for here, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _NOT_LOOKED_INTO)[:_MANY]
-        found += [os.path.relpath(os.path.join(here, name), root) for name in names if name == "Cargo.toml"]
-        if len(found) > _MANY:
-            break
+    found: list[str] = []
+    waiting = [""]
+    while waiting and len(found) <= _MANY:
+        here = waiting.pop()
+        try:
+            with os.scandir(root / here) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError:  # closed, or too deep to be named
+            continue
+        folders = [e.name for e in listed if e.is_dir(follow_symlinks=False) and e.name not in _NOT_LOOKED_INTO]
+        waiting += [os.path.join(here, name) for name in reversed(folders[:_MANY])]
+        found += [os.path.join(here, e.name) for e in listed if e.name == "Cargo.toml" and not e.is_dir()]
     return found
 
 

@@ -38,6 +38,18 @@ def sweep(left: Leavings, after: float = LATER) -> dict[str, str | None]:
     return {f.name: collect(left.state, f, AGES, now) for f in survey(left.state, AGES, now) if f.goes}
 
 
+@pytest.mark.parametrize("depth", [1100, pytest.param(4500, marks=pytest.mark.long)])
+def test_no_depth_of_a_tree_stops_it(left: Leavings, depth: int) -> None:
+    plan, here = left.job("jdeep", {}), os.getcwd()
+    os.chdir(plan.home)
+    for _ in range(depth):  # a program's scratch home, which is no part of a result
+        os.mkdir("d")
+        os.chdir("d")
+    os.chdir(here)
+    assert look(left)["jdeep.a1"].bytes > 0
+    assert sweep(left) == {"attempts/jdeep.a1": None}
+
+
 def test_every_class_by_what_is_on_disk(left: Leavings) -> None:
     left.job("jkept", {"new.txt": "work\n"})
     left.job("jnothing", {}, reason="text_only")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from inspan.errors import InvalidSpec
 from inspan.spec.config import load
 from inspan.spec.discover import discover, document, write
+from inspan.workspace.remove import remove_tree
 
 CASES = {
     "pytest by table": ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, {"pytest": "pytest -q"}),
@@ -95,6 +97,23 @@ def test_setup_is_written_as_a_proposal_that_can_be_taken_in(
         end = text.index("# ]", start) + 3
         path.write_text(text[:start] + text[start:end].replace("# ", "", 1).replace("\n# ", "\n") + text[end:])
     assert list(load(str(tmp_path), environ={}).setup) == expected
+
+
+def test_a_deep_tree_does_not_stop_it(tmp_path: Path) -> None:
+    make(tmp_path, {"Cargo.lock": "", "Cargo.toml": "", "b/a/Cargo.toml": "", "target/Cargo.toml": ""})
+    (tmp_path / "link").symlink_to("b")
+    here = os.getcwd()
+    os.chdir(tmp_path)
+    try:
+        for _ in range(2500):
+            os.mkdir("d")
+            os.chdir("d")
+    finally:
+        os.chdir(here)
+    found = discover(tmp_path)
+    remove_tree(tmp_path / "d")
+    assert [one.command for one in found.setup] == ["cargo fetch --locked"]
+    assert [path for path in found.setup_inputs if path.endswith(".toml")] == ["Cargo.toml", "b/a/Cargo.toml"]
 
 
 def test_what_a_proposed_command_reads_is_said(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from inspan.sandbox.limits import measure
 from inspan.spec.tables import GcTable
 from inspan.workspace.remove import remove_tree, set_aside
 
@@ -109,15 +110,11 @@ def mounted(places: list[str]) -> str | None:
 
 
 def allocated(top: str) -> int:
-    """Space a tree takes, in bytes; what vanishes meanwhile counts nothing."""
+    """Space a tree or file takes, in bytes; what vanishes meanwhile or lies too deep to be named counts nothing."""
     total = 0
     with contextlib.suppress(OSError):
         total = os.lstat(top).st_blocks * 512
-    for folder, directories, files in os.walk(top, followlinks=False):
-        for name in (*directories, *files):
-            with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(folder, name)).st_blocks * 512
-    return total
+    return total + measure([top]).bytes
 
 
 def idle(path: str, now: float) -> float:
