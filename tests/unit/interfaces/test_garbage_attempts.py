@@ -15,7 +15,7 @@ from inspan.interfaces.garbage.attempts import collect, survey
 from inspan.interfaces.garbage.found import Found
 from inspan.spec.paths import State
 from inspan.spec.tables import GcTable
-from inspan.workspace.remove import ASIDE, set_aside
+from inspan.workspace.remove import ASIDE, remove_tree, set_aside
 
 AGES = GcTable()
 LATER = AGES.workspaces + 60
@@ -42,12 +42,16 @@ def sweep(left: Leavings, after: float = LATER) -> dict[str, str | None]:
 def test_no_depth_of_a_tree_stops_it(left: Leavings, depth: int) -> None:
     plan, here = left.job("jdeep", {}), os.getcwd()
     os.chdir(plan.home)
-    for _ in range(depth):  # a program's scratch home, which is no part of a result
-        os.mkdir("d")
-        os.chdir("d")
-    os.chdir(here)
-    assert look(left)["jdeep.a1"].bytes > 0
-    assert sweep(left) == {"attempts/jdeep.a1": None}
+    try:
+        for _ in range(depth):  # a program's scratch home, which is no part of a result
+            os.mkdir("d")
+            os.chdir("d")
+        os.chdir(here)
+        assert look(left)["jdeep.a1"].bytes > 0
+        assert sweep(left) == {"attempts/jdeep.a1": None}
+    finally:
+        os.chdir(here)
+        remove_tree(Path(plan.home))  # whoever tidies up after the tests could not
 
 
 def test_every_class_by_what_is_on_disk(left: Leavings) -> None:
