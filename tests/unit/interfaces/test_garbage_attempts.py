@@ -94,6 +94,7 @@ def test_a_delivered_commit_in_a_branch_is_merged_and_our_own_branch_is_none(lef
     left.job(
         "jown", {"b.txt": "b\n"}, delivery=type(record)(kind="branch", ref="refs/heads/inspan/jown", commit=commit)
     )
+    left.git("update-ref", "refs/remotes/origin/inspan/jown", commit)  # pushed to be looked at, and not merged
     assert look(left)["jown.a1"].kind == "kept"
     left.git("merge", "-q", "--ff-only", "inspan/jown")
     assert look(left)["jown.a1"].kind == "merged-clean"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 
 import msgspec
 
@@ -21,6 +22,7 @@ from inspan.workspace.plan import MountPlan
 from inspan.workspace.repository import Repository
 from inspan.workspace.setup import SetupLayer
 
+_OURS = re.compile(r"refs/(heads|remotes/.+)/(inspan|agent)/")  # the name of a remote may have slashes
 _BRANCHES = 64
 """The user's youngest branches that a result is compared with when the commit it was delivered as is in none."""
 
@@ -96,13 +98,12 @@ def merged(state: State, repo: Repository, outcome: Outcome) -> bool:
 
 
 def _tips(repo: Repository, *options: str) -> list[str]:
-    """Commits of the user's own branches, youngest first: neither ours nor an agent's."""
+    """Commits of the user's own branches, youngest first: neither ours nor an agent's, nor what a remote has of them."""
     git = TrustedGit(repo.git_dir, repo.object_format)
     form = "--format=%(objectname) %(refname)"
     done = git.call("for-each-ref", "--sort=-committerdate", form, *options, "refs/heads", "refs/remotes")
     lines = [line.split(" ", 1) for line in done.stdout.decode("utf-8", "replace").splitlines()]
-    ours = ("refs/heads/inspan/", "refs/heads/agent/")
-    return [line[0] for line in lines if len(line) == 2 and not line[1].startswith(ours)]
+    return [line[0] for line in lines if len(line) == 2 and not _OURS.match(line[1])]
 
 
 def _contains(repo: Repository, commit: str | None) -> bool:
