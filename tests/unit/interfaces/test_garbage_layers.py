@@ -157,17 +157,21 @@ def test_a_use_before_the_rename_puts_the_layer_back(left: Leavings, monkeypatch
 
 
 def test_users_and_a_remover_side_by_side(left: Leavings) -> None:
-    """Whoever was given layers can read them, however often they are taken away meanwhile."""
-    stop, seen, taken = threading.Event(), [0], [0]
+    """However often layers are taken away meanwhile, who is given one finds all of it or, too late, none of it."""
+    stop, seen, late = threading.Event(), [0], [0]
     failures: list[BaseException] = []
 
     def use() -> None:
         try:
             while not stop.is_set() and seen[0] < 40:
-                # From the moment it was noted as used, nobody may take it: the remover's moment lies before it.
-                top = ensure_pristine(left.state, left.repo, left.base, kit.SELF)[0]
-                assert (Path(top) / "README.md").read_text() == "hello\n"
-                seen[0] += 1
+                try:
+                    top = ensure_pristine(left.state, left.repo, left.base, kit.SELF)[0]
+                    assert (Path(top) / "README.md").read_text() == "hello\n"
+                    seen[0] += 1
+                except (FileNotFoundError, InspanError):
+                    late[0] += (
+                        1  # a layer may go half a second after its use, which is sooner than a busy machine reads
+                    )
         except BaseException as error:
             failures.append(error)
 
@@ -175,11 +179,11 @@ def test_users_and_a_remover_side_by_side(left: Leavings) -> None:
     user.start()
     try:
         while user.is_alive() and not failures:
-            now = time.time() + AGES.layers - 0.005  # what was not used for five milliseconds
-            taken[0] += sum(collect(left.state, f, AGES, now) is None for f in survey(left.state, AGES, now) if f.goes)
+            now = time.time() + AGES.layers - 0.5  # what was not used for half a second
+            for found in survey(left.state, AGES, now):
+                if found.goes:
+                    collect(left.state, found, AGES, now)
     finally:
         stop.set()
         user.join(60)
-    # A layer may go five milliseconds after its use, so a slow reader can come too late: but never find half of one.
-    assert not [e for e in failures if not isinstance(e, FileNotFoundError)]
-    assert seen[0] > 0
+    assert failures == [] and seen[0] > late[0]
