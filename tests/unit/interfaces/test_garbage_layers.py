@@ -12,6 +12,7 @@ import pytest
 from tests.support import workspace_kit as kit
 from tests.support.leavings import Leavings
 
+from inspan.errors import InspanError
 from inspan.interfaces.garbage.found import Found, without_grace
 from inspan.interfaces.garbage.layers import collect, survey
 from inspan.spec.tables import GcTable
