@@ -181,6 +181,8 @@ def sweep() -> None:
 def _end(path: str) -> None:
     _write(f"{path}/cgroup.kill", "1")
     for pid in _read(f"{path}/cgroup.procs").split():
+        if pid == "0":  # of a namespace that is not seen from here; to kill it would mean our own process group
+            continue
         try:
             os.kill(int(pid), signal.SIGKILL)
         except OSError:

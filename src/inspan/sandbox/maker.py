@@ -19,17 +19,17 @@ _IDENTITY = re.compile(r"(\d+)-(\d+)-(\d+)")
 
 
 def identity() -> str:
-    """``<pid namespace>-<pid>-<start in clock ticks>`` of this process."""
-    return f"{_namespace()}-{os.getpid()}-{_started(os.getpid())}"
+    """``<namespaces>-<pid>-<start in clock ticks>`` of this process."""
+    return f"{_namespaces()}-{os.getpid()}-{_started(os.getpid())}"
 
 
 def dead(name: str) -> bool:
-    """Whether ``name`` begins with the identity of a process of this pid namespace that is no more.
+    """Whether ``name`` begins with the identity of a process of these namespaces that is no more.
 
     Of a process of another namespace nothing can be said from here: False.
     """
     found = _IDENTITY.match(name)
-    if found is None or int(found[1]) != _namespace():
+    if found is None or int(found[1]) != _namespaces():
         return False
     return _started(int(found[2])) != int(found[3])
 
@@ -47,8 +47,13 @@ def end_left() -> tuple[str, ...]:
 
 
 @cache
-def _namespace() -> int:
-    return os.stat("/proc/self/ns/pid").st_ino
+def _namespaces() -> int:
+    """Pid and time namespace as one number: the same process started at another time in another one."""
+    try:
+        moment = os.stat("/proc/self/ns/time").st_ino
+    except OSError:  # before Linux 5.6
+        moment = 0
+    return int(f"{os.stat('/proc/self/ns/pid').st_ino}{moment}")
 
 
 def _started(pid: int) -> int:

@@ -344,3 +344,13 @@ def test_the_question_to_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "CPUQuotaPerSecUSec t 1500000" in asked and words[-2] == "0"
     number = int(words[words.index("fail") + 1])
     assert number == len(scope.properties(1, Limits(memory=1, processes=1, cpus=1.0)))
+
+
+def test_who_counts_time_from_another_moment_says_nothing_of_a_maker() -> None:
+    ask = "import sys; from inspan.sandbox import maker; print(maker.dead(sys.argv[1]))"
+    asked = [sys.executable, "-c", ask, maker.identity()]
+    moved = subprocess.run(["unshare", "--time", "--boottime", "1000", *asked], capture_output=True, text=True)
+    if moved.returncode:
+        pytest.skip(f"NORUN: no time namespace can be made: {moved.stderr.strip()}")
+    assert moved.stdout.strip() == "False"
+    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip() == "False"

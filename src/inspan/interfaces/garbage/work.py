@@ -98,7 +98,7 @@ def merged(state: State, repo: Repository, outcome: Outcome) -> bool:
 
 
 def _tips(repo: Repository, *options: str) -> list[str]:
-    """Commits of the user's own branches, youngest first: neither ours nor an agent's, nor what a remote has of them."""
+    """Commits of the user's own branches, youngest first: neither ours nor an agent's, here or on a remote."""
     git = TrustedGit(repo.git_dir, repo.object_format)
     form = "--format=%(objectname) %(refname)"
     done = git.call("for-each-ref", "--sort=-committerdate", form, *options, "refs/heads", "refs/remotes")
