@@ -344,6 +344,19 @@ def test_a_limit_ends_the_tree_and_is_named(level: str, plan: MountPlan, limit: 
     assert ended.tree.survivors() == []
 
 
+def test_what_is_shown_writable_is_within_the_limits_too(level: str, plan: MountPlan) -> None:
+    desk = Path(plan.home).parent / "desk"
+    desk.mkdir()
+    jobs.give(desk, level)
+    target = "/run/desk" if promises(level).own_mounts else str(desk)
+    plan = msgspec.structs.replace(plan, binds=(*plan.binds, Bind(source=str(desk), target=target, writable=True)))
+    fill = f"i=0; while head -c 1048576 /dev/zero > {target}/f$i; do i=$((i+1)); done"
+    ended = jobs.run(level, plan, fill, limits=Limits(workspace_bytes=16 << 20), timeout=120)
+    assert ended.tree.exceeded == "workspace_bytes", (ended.status, ended.err)
+    roomy = jobs.run(level, plan, f"head -c 1048576 /dev/zero > {target}/one", limits=Limits(workspace_bytes=16 << 20))
+    assert (roomy.status, roomy.tree.exceeded) == (0, None), roomy.err  # the control
+
+
 def test_within_the_limits_nothing_is_ended(level: str, plan: MountPlan) -> None:
     """Negative control of the limits: the same work under roomy ones."""
     python, tools = jobs.python_inside()

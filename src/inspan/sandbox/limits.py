@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 from inspan.sandbox import census
 from inspan.sandbox.cgroups import Group
 from inspan.sandbox.contract import Limits
+from inspan.workspace.plan import MountPlan
 
 TICK = 0.25
 """Seconds between two looks at the process table."""
@@ -30,6 +31,13 @@ def mechanisms(limits: Limits, group: dict[str, str], *, processes: str) -> dict
     plain |= {"file_size": "rlimit", "open_files": "rlimit", "processes": processes, "cpus": "nothing"}
     plain["output_bytes"] = "reader"
     return {name: group.get(name, how) for name, how in plain.items() if getattr(limits, name) is not None}
+
+
+def written_places(plan: MountPlan) -> list[str]:
+    """Directories of the host's disk that a job with this plan can fill: what is shown writable is among them."""
+    workspace = plan.upper if plan.kind == "overlay" else plan.directory
+    places = [plan.home, *(bind.source for bind in plan.binds if bind.writable)]
+    return places if workspace is None or plan.read_only else [*places, workspace]
 
 
 class Size(NamedTuple):

@@ -15,7 +15,7 @@ from inspan.errors import HarnessError, SandboxError
 from inspan.sandbox import census, cgroups, launching, proof, spawning
 from inspan.sandbox.cgroups import Group
 from inspan.sandbox.contract import Confinement, Proof
-from inspan.sandbox.limits import Watch, ended, mechanisms
+from inspan.sandbox.limits import Watch, ended, mechanisms, written_places
 
 Tree = TypeVar("Tree", bound="NamespacedTree")
 
@@ -137,7 +137,7 @@ class NamespacedTree:
         # A stopped monitor cannot exit with the program, so that there is time for a census of what the program leaves
         # behind; the namespace's init runs on, and the kernel's parent-death signal reaches a stopped process too.
         signal.pidfd_send_signal(self._outer, signal.SIGSTOP)
-        self._watch = Watch(self, self._confinement.limits, self._group, self._disk_roots())
+        self._watch = Watch(self, self._confinement.limits, self._group, written_places(self._confinement.plan))
 
     def joined(self, received: list[int]) -> None:
         """Take over what the launcher made, and put it into its control groups while it waits."""
@@ -292,11 +292,6 @@ class NamespacedTree:
             self.orphans = census.names(left)
         self._note(self._init_pid)  # the monitor takes the init's last state with it
         _signal(self._outer, signal.SIGCONT)
-
-    def _disk_roots(self) -> list[str]:
-        plan = self._confinement.plan
-        workspace = plan.directory if plan.kind == "clone" else plan.upper
-        return [plan.home] if workspace is None or plan.read_only else [plan.home, workspace]
 
     def _finish(self) -> None:
         self._process.wait()

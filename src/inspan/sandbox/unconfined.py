@@ -20,7 +20,7 @@ from typing import Any
 from inspan.errors import HarnessError, SandboxError
 from inspan.sandbox import census, cgroups, maker, spawning
 from inspan.sandbox.contract import Confinement, Proof
-from inspan.sandbox.limits import Watch, ended, mechanisms
+from inspan.sandbox.limits import Watch, ended, mechanisms, written_places
 from inspan.sandbox.maker import MARKER
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -79,8 +79,7 @@ class KeptTree:
         self._process, self._control, self._marker = process, control, marker.encode()
         self._pidfd = os.pidfd_open(process.pid)
         self._group = cgroups.group(confinement.limits)
-        plan = confinement.plan
-        self._watch = Watch(self, confinement.limits, self._group, [plan.directory, plan.home])
+        self._watch = Watch(self, confinement.limits, self._group, written_places(confinement.plan))
         self._group.join(process.pid)
         self._seen: set[tuple[int, int]] = set()
         self._exit: int | None = None
