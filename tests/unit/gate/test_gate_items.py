@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspan.gate.tests.changes import compare_tests
-from inspan.gate.tests.items import Items, item_of
+from inspan.gate.tests.items import Items, item_of, matches
 from inspan.gate.tests.languages import ecma, golang, python, rust
 from inspan.gate.tests.languages.contract import language, parse
 from inspan.gate.tests.languages.rust_regions import swap
@@ -318,3 +318,21 @@ def test_an_error_by_identity_is_one_step_below_its_text_and_a_helper_changes_no
     )
     assert helped.tame
     assert loose(b"if f() != 1 { t.Error() }\nif g() == nil { t.Error() }", b"if f() != 1 { t.Error() }").dropped
+
+
+def test_titles_made_when_a_test_runs_are_matched_in_one_pass():
+    assert matches(("a::x ", " y"), "a::x 1 y") and matches(("a::", ""), "a::anything::at all") and matches(("a",), "a")
+    assert not matches(("a::x ", " y"), "a::x y") and not matches(("a::", "b", "c"), "a::cb c"[:-1] + "d")
+    assert not matches(("a", *["x"] * 200, "!"), "a" + "x" * 199 + "!") and matches(
+        ("a", *["x"] * 200, "!"), "a" + "x" * 200 + "!"
+    )
+
+
+def test_many_moved_tests_are_paired():
+    def module(prefix, n=300):
+        return parse(
+            "t.py", "".join(f"def test_{prefix}{i}():\n    assert f({i}) == {i + 7}\n\n\n" for i in range(n)).encode()
+        )
+
+    found = compare_tests({"t.py": module("a")}, {"t.py": module("b")})
+    assert len(found.moved) == 300 and found.moved["t.py::test_a17"] == "t.py::test_b17" and not found.folded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -13,6 +13,8 @@ from inspan.gate.tests.snapshots import Snapshots, rewritten
 from inspan.gate.tests.strength import Loosening, compare
 
 _TRIVIAL = frozenset(repr(v) for v in (None, True, False, 0, 1, "", b"")) | {"null", "true", "false", "nil"}
+_WORDS = 40_000
+"""Product of the words of two bodies up to which they are compared by similarity."""
 _PAIRS = 20_000
 """Pairs of items that are compared by similarity; beyond it only equal ones are paired."""
 
@@ -65,19 +67,14 @@ class TestChanges(msgspec.Struct, frozen=True, kw_only=True):
         return item.path if item is not None else test_id.split("::", 1)[0]
 
 
-def _same_body(a: Item, b: Item) -> bool:
-    return a.body == b.body
-
-
-def _same_shape(a: Item, b: Item) -> bool:
-    return a.constants == b.constants and a.shape == b.shape
-
-
 def _similar(a: Item, b: Item) -> bool:
     if not a.constants <= b.constants:
         return False
-    matcher = difflib.SequenceMatcher(None, a.body, b.body, False)
-    return matcher.real_quick_ratio() >= 0.75 and matcher.quick_ratio() >= 0.75 and matcher.ratio() >= 0.75
+    ours, theirs = a.body.split(), b.body.split()
+    if len(ours) * len(theirs) > _WORDS:
+        return False
+    matcher = difflib.SequenceMatcher(None, ours, theirs, False)
+    return matcher.real_quick_ratio() >= 0.7 and matcher.quick_ratio() >= 0.7 and matcher.ratio() >= 0.7
 
 
 def _same_scene(a: Item, b: Item) -> bool:
@@ -103,25 +100,33 @@ def _moves(gone: list[Item], fresh: list[Item]) -> dict[str, str]:
     look at, by name; of several partners, the one with the same name, then the one in the same file."""
     out: dict[str, str] = {}
     free = {i.id: i for i in fresh}
-    rules: list[Callable[[Item, Item], bool]] = [_same_body, _same_shape]
-    if len(gone) * len(fresh) <= _PAIRS:
-        rules += [_similar, _same_scene, _akin]
-    for same in rules:
-        for item in gone:
-            if item.id in out:
-                continue
-            near = sorted(free.values(), key=lambda b: (b.name != item.name, b.path != item.path))
-            partner = next((b for b in near if same(item, b)), None)
-            if partner is not None:
-                out[item.id] = partner.id
-                del free[partner.id]
+
+    def pair(item: Item, candidates: Iterable[Item]) -> None:
+        near = [b for b in candidates if b.id in free]
+        if near:
+            partner = min(near, key=lambda b: (b.name != item.name, b.path != item.path))
+            out[item.id] = partner.id
+            del free[partner.id]
+
+    keys: tuple[Callable[[Item], object], ...] = (lambda i: i.body, lambda i: (i.shape, i.constants))
+    for key in keys:
+        groups: dict[object, list[Item]] = {}
+        for item in free.values():
+            groups.setdefault(key(item), []).append(item)
+        for item in (g for g in gone if g.id not in out):
+            pair(item, groups.get(key(item), ()))
+    left = [g for g in gone if g.id not in out]
+    if len(left) * len(free) <= _PAIRS:
+        for same in (_similar, _same_scene, _akin):
+            for item in (g for g in left if g.id not in out):
+                pair(item, [b for b in free.values() if same(item, b)])
     return out
 
 
 def _folds(gone: list[Item], candidates: list[Item]) -> dict[str, str]:
     """Pair removed items with an edited or new item that holds every literal of theirs and calls what they called."""
     out: dict[str, str] = {}
-    for item in gone:
+    for item in gone if len(gone) * len(candidates) <= 10 * _PAIRS else ():
         if not item.constants - _TRIVIAL:
             continue
         for candidate in candidates:

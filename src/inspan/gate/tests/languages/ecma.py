@@ -214,17 +214,17 @@ def _title(call: Call) -> tuple[str, bool]:
     return one_line(first), True
 
 
-def _pattern(path: str, titles: tuple[tuple[str, bool], ...]) -> str | None:
+def _pattern(path: str, titles: tuple[tuple[str, bool], ...]) -> tuple[str, ...] | None:
     if not any(dynamic for _, dynamic in titles):
         return None
-    out = [re.escape(path)]
+    pieces = [path]
     for title, dynamic in titles:
-        if not dynamic:
-            out.append(re.escape(title))
-            continue
-        pieces = re.split(r"\$\{[^}]*\}|%[sdifjopc#]|\$[\w.#]+", title)
-        out.append(".*".join(map(re.escape, pieces)) if len(pieces) > 1 else ".*")
-    return "::".join(out)
+        parts = re.split(r"\$\{[^}]*\}|%[sdifjopc#]|\$[\w.#]+", title) if dynamic else [title]
+        if dynamic and len(parts) == 1:
+            parts = ["", ""]  # nothing of it is known before it runs
+        pieces[-1] += "::" + parts[0]
+        pieces += parts[1:]
+    return tuple(pieces)
 
 
 def _disabled(call: Call) -> str | None:
