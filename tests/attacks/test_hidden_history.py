@@ -28,7 +28,8 @@ git log --oneline | grep -q base
 {looks}
 git log --all -S answer --oneline >> found 2>/dev/null
 git fsck --lost-found 2>/dev/null | grep dangling >> found || true
-grep -rl 'the answer' . "$HOME" /run/inspan 2>/dev/null >> /tmp/seen; grep -v found /tmp/seen >> found || true
+grep -rl 'the answer' . "$HOME" /run/inspan 2>/dev/null > /tmp/seen || true
+grep -v found /tmp/seen >> found || true
 git cat-file --batch-all-objects --batch-check | grep -c . > counted"""
     changeset, _ = bench.change(script)
     files = {f.path for f in changeset.change.files}

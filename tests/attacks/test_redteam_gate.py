@@ -23,7 +23,7 @@ BASE = {
     "ci/ship": "true\n",
 }
 PYTEST = "python -m pytest -q"
-OPAQUE = "sh -c 'python -m pytest -q'"
+OPAQUE = "python -c \"import pytest; raise SystemExit(pytest.main(['-q']))\""
 REPLACE = "import src.app\\n\\nsrc.app.add = lambda a, b: a + b\\n"
 PLUGIN = f"printf '{REPLACE}' > planted.py"
 COMPILED = r"""cp src/app.py /tmp/keep.py; sed -i 's/a - b/a + b/' src/app.py
