@@ -13,6 +13,7 @@ from tests.support.leavings import Leavings
 
 from inspan.interfaces.garbage.attempts import collect, survey
 from inspan.interfaces.garbage.found import Found
+from inspan.interfaces.garbage.survey import Collector
 from inspan.spec.paths import State
 from inspan.spec.tables import GcTable
 from inspan.workspace.remove import ASIDE, remove_tree, set_aside
@@ -212,3 +213,13 @@ def test_a_killed_removal_never_leaves_a_partial_workspace(left: Leavings, monke
     monkeypatch.undo()
     assert set(sweep(left).values()) == {None}
     assert not list(left.paths("jcut").root.glob(f"{ASIDE}*"))
+
+
+def test_what_another_gc_took_meanwhile_is_gone(left: Leavings) -> None:
+    left.job("jboth", {"new.txt": "work\n"})
+    left.store.artifacts.put(b"nobody's")
+    now = time.time() + AGES.layers + 60
+    with Collector(left.state, AGES, now) as one, Collector(left.state, AGES, now) as other:
+        both = [f for turn in range(2) for f in other.survey() if f.goes and one.remove(f) is None]
+        assert {f.name.split("/")[0] for f in both} == {"attempts", "artifacts", "repos"}
+        assert [other.remove(f) for f in both] == [None] * len(both)

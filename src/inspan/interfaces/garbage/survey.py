@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from inspan.interfaces.garbage import artifacts, attempts, layers
@@ -49,6 +50,8 @@ class Collector:
             None when it is gone, else why it is still there.
         """
         top = found.name.split("/", 1)[0]
+        if top != "artifacts" and not any(os.path.lexists(place) for place in found.places):
+            return None  # another gc was first
         if top == "attempts":
             return attempts.collect(self._state, found, self._ages, self._now, self._discard)
         if top == "repos":
