@@ -82,16 +82,18 @@ def measure(roots: Sequence[str]) -> Size:
     return Size(total, entries, closed)
 
 
-def nameless(members: Sequence[census.Process]) -> int:
-    """Bytes on disk of files that were removed while one of these processes holds them open, each file once.
+def nameless(members: Sequence[census.Process]) -> Size:
+    """What files take that were removed while one of these processes holds them open, each file once.
 
-    What stands in memory is left to that limit. Of a process that cannot be looked at nothing is known.
+    What stands in memory is left to that limit. ``closed``: processes that could not be looked at.
     """
     found: dict[tuple[int, int], int] = {}
+    closed = 0
     for process in members:
         try:
             descriptors = os.listdir(f"/proc/{process.pid}/fd")
-        except OSError:
+        except OSError as error:
+            closed += isinstance(error, PermissionError)
             continue
         for number in descriptors:
             try:
@@ -100,7 +102,7 @@ def nameless(members: Sequence[census.Process]) -> int:
                 continue
             if stat.S_ISREG(st.st_mode) and st.st_nlink == 0 and st.st_dev != _memory_device():
                 found[st.st_dev, st.st_ino] = st.st_blocks * 512
-    return sum(found.values())
+    return Size(sum(found.values()), len(found), closed)
 
 
 @cache
@@ -218,13 +220,13 @@ class Watch:
     def _grown(self, members: Sequence[census.Process]) -> Size:
         """What the tree has taken since the start.
 
-        A directory that is closed to us may hold anything: then whatever the file system has lost counts, even if it
-        was another who took it. A job that closes nothing is never ended for that.
+        A directory or process that is closed to us may hold anything: then whatever the file system has lost counts,
+        even if it was another who took it. A job that closes nothing is never ended for that.
         """
-        size = measure(self._roots)
-        taken = size.bytes - self._before.bytes + nameless(members)
-        entries = size.files - self._before.files
-        if size.closed:
+        size, more = measure(self._roots), nameless(members)
+        taken = size.bytes - self._before.bytes + more.bytes
+        entries = size.files - self._before.files + more.files
+        if size.closed or more.closed:
             left = _left(self._roots)
             taken = max(taken, self._left.bytes - left.bytes)
             entries = max(entries, self._left.files - left.files)

@@ -102,17 +102,36 @@ def test_what_cannot_be_looked_into_counts_as_what_the_disk_lost(mode: int) -> N
 def test_files_without_a_name_are_counted_once(tmp_path: Path) -> None:
     me = census.process(os.getpid())
     assert me is not None
-    before = nameless([me])
+    before = nameless([me]).bytes
     with open(tmp_path / "f", "wb") as out, open(tmp_path / "f", "rb"), os.fdopen(os.memfd_create("m"), "wb") as memory:
         out.write(b"x" * (1 << 20))
         memory.write(b"x" * (1 << 20))
         for file in (out, memory):
             file.flush()
         os.fsync(out.fileno())
-        assert nameless([me]) == before  # it has a name
+        assert nameless([me]).bytes == before  # it has a name
         (tmp_path / "f").unlink()
-        assert 1 << 20 <= nameless([me, me]) - before < 3 << 19
-    assert nameless([me]) == before
+        assert 1 << 20 <= nameless([me, me]).bytes - before < 3 << 19
+    assert nameless([me]).bytes == before
+
+
+def test_a_process_that_lets_nobody_look_counts_as_closed() -> None:
+    hide = "import ctypes, sys; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); print(flush=True); sys.stdin.read()"
+    child = subprocess.Popen([sys.executable, "-c", hide], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert child.stdout is not None and child.stdout.readline()
+        found = census.process(child.pid)
+        assert found is not None
+        assert nameless([found]).closed == int(not os.access(f"/proc/{child.pid}/fd", os.R_OK, effective_ids=True))
+        if os.geteuid() == 0:  # who sees everything sees that, too; another user does not
+            looker = os.fork()
+            if looker == 0:
+                os.setresuid(65534, 65534, 65534)
+                os._exit(int(nameless([found]) != Size(0, 0, 1)))
+            assert os.waitstatus_to_exitcode(os.waitpid(looker, 0)[1]) == 0
+    finally:
+        child.kill()
+        child.communicate()
 
 
 def test_the_census_finds_descendants_and_marked_ones() -> None:
