@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from runs import HARNESSES, branches, environment, make_repository, nothing_left, run
-from stubs import DONE, EDIT, FIXED, FOREVER, START, Stubs, ended, files
+from stubs import DONE, EDIT, FIXED, FOREVER, START, Job, Stubs, ended, files
+from test_hostile_jobs import ACCEPTED, LIMITS, ROWS
 
 import sandbox_jobs as jobs
 
@@ -104,3 +105,23 @@ def test_what_a_job_left_running_is_named(stubs: Stubs) -> None:
     assert ended(result) == (0, "accepted", "verified"), result
     assert files(result) == ["calc.py"]
     assert jobs.alive_with("sleep\x004321") == []
+
+
+EXCEPTIONS = {"pipe-in-place": ACCEPTED}
+"""A pipe made in the guest stays in the guest: outside the file is gone, which the change shows."""
+
+
+@pytest.mark.timeout(900)
+def test_hostile_jobs_end_for_their_own_reasons(stubs: Stubs) -> None:
+    """The twenty of ``test_hostile_jobs``, two at a time: a guest is a heavy thing to have twenty of on a small machine."""
+    stubs.configure("limits", LIMITS | {"cpu_seconds": 20})  # reached before the deadline on a slow machine too
+    before = Path("/proc/self/mountinfo").read_text()
+    results = stubs.together(**{name: Job(row.steps, ("--timeout", "100", *row.flags)) for name, row in ROWS.items()})
+    wanted = {name: row.end for name, row in ROWS.items()} | EXCEPTIONS
+    assert {name: ended(result)[1:] for name, result in results.items()} == wanted
+    assert len(results) == 20
+    assert ("README.md", "deleted") in [
+        (f["path"], f["status"]) for f in results["pipe-in-place"].document["change"]["files"]
+    ]
+    assert stubs.left() == [] and Path("/proc/self/mountinfo").read_text() == before
+    assert not list(Path("/tmp").glob("pwned-*"))
