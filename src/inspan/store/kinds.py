@@ -9,7 +9,8 @@ KINDS: Final[dict[str, str]] = {
     "taken_over": "A driver goes on with the job of one that died. `from`, `by`.",
     "preparing": "Base, layers and workspace are made. `base`.",
     "setup": "A set-up command begins. `command`, `number`, `of`.",
-    "setup_widened": "Set-up commands that were run with their inputs alone in view are run again on the whole base. `why`.",
+    "setup_widened": "Set-up commands that were run with their inputs alone in view are run again on the whole base."
+    " `why`.",
     "setup_connections": "A set-up command to which egress was granted has ended. `command`, `connections`.",
     "warning": "Something a person should know; it stands in the outcome's `warnings` too. `text`.",
     "attempt_started": "The attempt's runner is there. `attempt`.",

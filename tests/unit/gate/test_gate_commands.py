@@ -36,7 +36,13 @@ def test_runner(command, runner):
 
 
 def test_arranging_changes_only_environment_or_module_name():
-    kwargs = {"token": "a" * 12 + "b" * 32, "shim_inside": "/s", "evidence_inside": "/e", "root_inside": "/w", "env": {}}
+    kwargs = {
+        "token": "a" * 12 + "b" * 32,
+        "shim_inside": "/s",
+        "evidence_inside": "/e",
+        "root_inside": "/w",
+        "env": {},
+    }
     pytests, unittests = detect("pytest"), detect("python -m unittest")
     arranged = arrange(pytests, "pytest -q --lf", **kwargs)
     assert arranged.command == "pytest -q --lf" and "cacheprovider" not in arranged.env["PYTEST_ADDOPTS"]

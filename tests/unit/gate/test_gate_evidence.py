@@ -13,9 +13,9 @@ from inspan.gate.results import TestRun, read_lines
 from inspan.gate.runners import detect
 from inspan.gate.setup import setup_changed
 from inspan.gate.tests.changes import TestChanges
+from inspan.gate.tests.judge import Runs, complete, probed, transplanted
 from inspan.gate.tests.languages import python
 from inspan.gate.tests.languages.python import parse
-from inspan.gate.tests.judge import Runs, complete, probed, transplanted
 from inspan.gate.tests.material import Material
 from inspan.gate.tests.probes import plant
 from inspan.outcome.records import CheckResult, FacetState, Violation
