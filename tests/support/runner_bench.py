@@ -1,5 +1,5 @@
 """Runs a known runner's command as the gate arranges it, on the host and without a sandbox: what is looked at here is
-what the runner leaves and how it is read. The same runs in the sandbox are in tests/acceptance/test_gate_runners.py."""
+what the runner leaves and how it is read. The same runs in the sandbox are in tests/acceptance/test_gate_runners_inside.py."""
 
 from __future__ import annotations
 

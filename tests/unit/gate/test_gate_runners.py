@@ -1,7 +1,7 @@
 """Known runners: found in commands, read from what the real programs left, and never read as more than was there.
 
 ``recorded`` holds what the pinned programs wrote (jest 30.5, vitest 4.1, node 20, go 1.27, cargo 1.95), by a run that
-``tests/acceptance/test_gate_runners.py`` repeats.
+``tests/acceptance/test_gate_runners_inside.py`` repeats.
 """
 
 from __future__ import annotations
