@@ -146,7 +146,7 @@ def started(
         shutil.rmtree(desk)
 
 
-def run(level: str, made: MountPlan, *argv: str, timeout: float = 60, **further: Any) -> Ended:
+def run(level: str, made: MountPlan, *argv: str, timeout: float = 240, **further: Any) -> Ended:
     """Start, release and wait; one argument is a shell script."""
     command = ("sh", "-c", argv[0]) if len(argv) == 1 else argv
     with started(level, made, command, **further) as (tree, out, err):

@@ -409,7 +409,7 @@ def test_a_disk_fill_without_a_name_ends_at_the_limit(plan: MountPlan) -> None:
     ended = jobs.run(
         LEVEL,
         plan,
-        "exec 3>f; rm f; head -c 67108864 /dev/zero >&3; sleep 30",
+        "exec 3>f; rm f; head -c 67108864 /dev/zero >&3; sleep 230",
         limits=Limits(workspace_bytes=16 << 20),
     )
     assert ended.tree.exceeded == "workspace_bytes"

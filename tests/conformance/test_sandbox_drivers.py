@@ -338,7 +338,10 @@ LIMIT_SCRIPTS = {
 def test_a_limit_ends_the_tree_and_is_named(level: str, plan: MountPlan, limit: str) -> None:
     program, limits = LIMIT_SCRIPTS[limit]
     python, tools = jobs.python_inside()
-    ended = jobs.run(level, plan, python, "-I", "-c", program, tools=tools, limits=limits, timeout=120)
+    for _ in range(3 if promises(level).own_kernel else 1):  # a guest may give up by itself before the limit is seen
+        ended = jobs.run(level, plan, python, "-I", "-c", program, tools=tools, limits=limits, timeout=90)
+        if ended.tree.exceeded is not None:
+            break
     assert ended.tree.exceeded == limit, (ended.status, ended.err)
     assert ended.tree.held[limit]
     assert ended.tree.survivors() == []
@@ -350,8 +353,8 @@ def test_what_is_shown_writable_is_within_the_limits_too(level: str, plan: Mount
     jobs.give(desk, level)
     target = "/run/desk" if promises(level).own_mounts else str(desk)
     plan = msgspec.structs.replace(plan, binds=(*plan.binds, Bind(source=str(desk), target=target, writable=True)))
-    fill = f"i=0; while head -c 1048576 /dev/zero > {target}/f$i; do i=$((i+1)); done"
-    ended = jobs.run(level, plan, fill, limits=Limits(workspace_bytes=16 << 20), timeout=120)
+    fill = f"i=0; while head -c 4194304 /dev/zero > {target}/f$i; do i=$((i+1)); done"
+    ended = jobs.run(level, plan, fill, limits=Limits(workspace_bytes=16 << 20))
     assert ended.tree.exceeded == "workspace_bytes", (ended.status, ended.err)
     roomy = jobs.run(level, plan, f"head -c 1048576 /dev/zero > {target}/one", limits=Limits(workspace_bytes=16 << 20))
     assert (roomy.status, roomy.tree.exceeded) == (0, None), roomy.err  # the control
