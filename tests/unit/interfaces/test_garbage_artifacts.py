@@ -82,10 +82,10 @@ def test_a_row_is_marked_after_its_file_and_renewed_with_it(left: Leavings) -> N
     assert [r.digest for r in kept_artifacts(left.state)] == [digest]
 
 
-def test_files_without_a_row_have_the_time_of_orphans(left: Leavings) -> None:
+def test_files_without_a_row_have_the_longest_time(left: Leavings) -> None:
     digest, _ = left.store.artifacts.put(b"written, and then the driver was killed")
-    assert collected(left, after=AGES.orphans - 120) == []
-    assert [n.rsplit("/", 1)[1] for n in collected(left, after=AGES.orphans + 120)] == [digest.removeprefix("sha256:")]
+    assert collected(left, after=AGES.artifacts - 120) == []
+    assert [n.rsplit("/", 1)[1] for n in collected(left, after=LONG_AFTER)] == [digest.removeprefix("sha256:")]
     stranger = left.state.artifacts / "README"
     stranger.write_text("not ours")
     assert collected(left) == [] and stranger.exists()

@@ -40,7 +40,8 @@ def survey(state: State, ages: GcTable, now: float) -> list[Found]:
             continue
         known = digest in rows
         why = "its jobs ended long ago" if known else "no job of this state keeps it"
-        grace = 0.0 if known else ages.orphans
+        # A lost or restored table of jobs must cost nobody a patch: what no job knows has the longest time there is.
+        grace = 0.0 if known else ages.artifacts
         found = aged("artifact", name, why, [str(path)], idle=idle(str(path), now), grace=grace)
         out.append(msgspec.structs.replace(found, digest=digest if known else None))
     return out
