@@ -268,12 +268,15 @@ class NamespacedTree:
             return True
         if self._main is None:
             program = self._program()
-            if program is not None:
-                self._main = _pidfd(program)
-                self._dismiss_guard()
-            if self._main is None:  # not yet forked by the init, or already gone and leaving others behind
-                return len(self.members()) > 1 or ended(self._init, min(seconds, 0.002))
-        return ended(self._main, seconds)
+            if program is None:
+                # One look answers both: forked meanwhile, it must not be taken for somebody that a program left behind.
+                others = [process.pid for process in self.members() if process.pid != self._init_pid]
+                program = next((pid for pid in others if proof.number_inside(pid) == 2), None)
+                if program is None:  # not yet forked by the init, or already gone and leaving others behind
+                    return bool(others) or ended(self._init, min(seconds, 0.002))
+            self._main = _pidfd(program)
+            self._dismiss_guard()
+        return self._main is None or ended(self._main, seconds)
 
     def _dismiss_guard(self) -> None:
         """The program runs, and its init dies with us: the guardian of the held tree may go."""

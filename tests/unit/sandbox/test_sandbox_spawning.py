@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from tests import sandbox_jobs as jobs
 
-from inspan.sandbox import census, spawning
+from inspan.sandbox import census, namespaced, spawning
+from inspan.sandbox.contract import Limits
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +82,17 @@ def test_it_is_not_taken_by_another_thread(tmp_path: Path) -> None:
     thread.start()
     thread.join(120)
     assert seen and seen != [pid] and waiting() == [pid]
+
+
+def test_a_program_that_is_forked_between_two_looks_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taken for somebody it left behind, it would run on without its limits."""
+    jobs.require("sandbox")
+    # The list of children is as of before the fork, for ever; the released tree still has to be found and watched.
+    monkeypatch.setattr(namespaced.NamespacedTree, "_program", lambda _: None)
+    monkeypatch.setattr(namespaced.NamespacedTree, "_require_filter", lambda _: None)
+    fill = "i=0; while head -c 1048576 /dev/zero > f$i && [ $i -lt 2000 ]; do i=$((i+1)); done"
+    ended = jobs.run("sandbox", jobs.plan(tmp_path, "sandbox"), fill, limits=Limits(workspace_bytes=8 << 20))
+    assert ended.tree.exceeded == "workspace_bytes"
 
 
 def test_it_ends_with_its_caller() -> None:
