@@ -99,7 +99,7 @@ def test_a_check_that_hangs_fails_and_says_so(unit):
 
 def test_a_check_that_takes_too_much_fails_and_says_so(unit):
     changeset, _ = unit.change("echo x > hungry")
-    fill = "while head -c 1048576 /dev/zero > f$i; do i=$((i+1)); done"
+    fill = "while [ $i -lt 1000 ] && head -c 1048576 /dev/zero > f$i; do i=$((i+1)); done; sleep 200"
     unit.extra["limits"] = Limits(workspace_bytes=8 << 20)
     try:
         report = unit.gate(changeset, f"test ! -e hungry || {{ i=0; {fill}; }}")

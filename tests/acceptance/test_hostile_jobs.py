@@ -49,10 +49,10 @@ ROWS = {
     "memory-hog": Row([START, {"allocate": 2 << 30}, FOREVER], LIMIT),
     "burner": Row([START, program("while True: pass"), FOREVER], LIMIT),
     "disk-fill": Row(
-        [START, {"run": "i=0; while head -c 8000000 /dev/zero > f$i; do i=$((i+1)); done"}, FOREVER], ("failed", "disk_full")
+        [START, {"run": "i=0; while [ $i -lt 250 ] && head -c 8000000 /dev/zero > f$i; do i=$((i+1)); done"}, FOREVER], ("failed", "disk_full")
     ),
     "home-fill": Row(
-        [START, {"run": "cd; i=0; while head -c 8000000 /dev/zero > f$i; do i=$((i+1)); done"}, FOREVER],
+        [START, {"run": "cd; i=0; while [ $i -lt 250 ] && head -c 8000000 /dev/zero > f$i; do i=$((i+1)); done"}, FOREVER],
         ("failed", "disk_full"),
     ),
     "inode-fill": Row(

@@ -438,7 +438,7 @@ def test_floods_end_at_their_limits(plan: MountPlan) -> None:
     bomb = "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass\n"
     ended = jobs.run(LEVEL, plan, python, "-I", "-c", bomb, tools=tools, limits=Limits(processes=64))
     assert ended.tree.exceeded == "processes" and ended.tree.survivors() == []
-    fill = "i=0; while :; do head -c 1048576 /dev/zero > {}/f$i || exit 1; i=$((i+1)); done"
+    fill = "i=0; while [ $i -lt 1000 ]; do head -c 1048576 /dev/zero > {}/f$i || exit 1; i=$((i+1)); done; sleep 200"
     for place in (".", "$HOME", "$TMPDIR"):
         ended = jobs.run(LEVEL, plan, fill.format(place), limits=Limits(workspace_bytes=16 << 20))
         assert ended.tree.exceeded == "workspace_bytes", place

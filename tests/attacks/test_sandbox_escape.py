@@ -399,7 +399,7 @@ def test_a_disk_fill_ends_at_the_limit(plan: MountPlan) -> None:
     ended = jobs.run(
         LEVEL,
         plan,
-        "i=0; while :; do head -c 1048576 /dev/zero > f$i || exit 1; i=$((i+1)); done",
+        "i=0; while [ $i -lt 1000 ]; do head -c 1048576 /dev/zero > f$i || exit 1; i=$((i+1)); done; sleep 200",
         limits=Limits(workspace_bytes=16 << 20),
     )
     assert ended.tree.exceeded == "workspace_bytes"
@@ -419,7 +419,7 @@ def test_a_home_fill_ends_at_the_limit(plan: MountPlan) -> None:
     ended = jobs.run(
         LEVEL,
         plan,
-        "cd; i=0; while :; do head -c 1048576 /dev/zero > f$i || exit 1; i=$((i+1)); done",
+        "cd; i=0; while [ $i -lt 1000 ]; do head -c 1048576 /dev/zero > f$i || exit 1; i=$((i+1)); done; sleep 200",
         limits=Limits(workspace_bytes=16 << 20),
     )
     assert ended.tree.exceeded == "workspace_bytes"

@@ -353,7 +353,7 @@ def test_what_is_shown_writable_is_within_the_limits_too(level: str, plan: Mount
     jobs.give(desk, level)
     target = "/run/desk" if promises(level).own_mounts else str(desk)
     plan = msgspec.structs.replace(plan, binds=(*plan.binds, Bind(source=str(desk), target=target, writable=True)))
-    fill = f"i=0; while head -c 4194304 /dev/zero > {target}/f$i; do i=$((i+1)); done"
+    fill = f"i=0; while [ $i -lt 250 ] && head -c 4194304 /dev/zero > {target}/f$i; do i=$((i+1)); done; sleep 200"
     ended = jobs.run(level, plan, fill, limits=Limits(workspace_bytes=16 << 20))
     assert ended.tree.exceeded == "workspace_bytes", (ended.status, ended.err)
     roomy = jobs.run(level, plan, f"head -c 1048576 /dev/zero > {target}/one", limits=Limits(workspace_bytes=16 << 20))
