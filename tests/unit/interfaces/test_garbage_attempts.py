@@ -218,7 +218,7 @@ def test_a_killed_removal_never_leaves_a_partial_workspace(left: Leavings, monke
 def test_what_another_gc_took_meanwhile_is_gone(left: Leavings) -> None:
     left.job("jboth", {"new.txt": "work\n"})
     left.store.artifacts.put(b"nobody's")
-    now = time.time() + AGES.layers + 60
+    now = time.time() + AGES.artifacts + 60
     with Collector(left.state, AGES, now) as one, Collector(left.state, AGES, now) as other:
         both = [f for turn in range(2) for f in other.survey() if f.goes and one.remove(f) is None]
         assert {f.name.split("/")[0] for f in both} == {"attempts", "artifacts", "repos"}
