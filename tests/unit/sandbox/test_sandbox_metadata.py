@@ -12,19 +12,19 @@ import pytest
 
 from inspan.sandbox import metadata, shared_filter
 
-ROOTS = ["/work/job", "/home/agent"]
+ROOTS = ["/ws/job", "/home/agent"]
 
 
 @pytest.mark.parametrize(
     ("real", "answer"),
     [
-        ("/work/job", True),
-        ("/work/job/a/b", True),
+        ("/ws/job", True),
+        ("/ws/job/a/b", True),
         ("/home/agent/x (deleted)", True),
         ("pipe:[123]", True),
         ("/memfd:m (deleted)", True),
-        ("/work/jobs", False),
-        ("/work/job2/a", False),
+        ("/ws/jobs", False),
+        ("/ws/job2/a", False),
         ("/work", False),
         ("/", False),
         ("/etc/passwd", False),
